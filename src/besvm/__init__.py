@@ -1,0 +1,1 @@
+"""Large-margin classification with any similarity measure, positive definite or not."""

@@ -1,0 +1,33 @@
+"""Rows of anything: arrays, sparse matrices, data frames, lists, or any object with len and slicing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+
+def n_rows(X: Any) -> int:
+    """Return the number of samples in ``X``."""
+    if hasattr(X, "shape") and len(X.shape) > 0:
+        return int(X.shape[0])
+    if not hasattr(X, "__len__"):
+        raise TypeError(f"X must have a length and slices (an array, a list, ...), got {type(X).__name__}")
+    return len(X)
+
+
+def take(X: Any, rows: Sequence[int] | np.ndarray) -> Any:
+    """Return the samples ``rows`` of ``X``, in that order, in X's own kind of container where it has one."""
+    rows = np.asarray(rows, dtype=np.intp)
+    if isinstance(X, np.ndarray) or issparse(X):
+        return X[rows]
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return [X[int(row)] for row in rows]
+
+
+def span(X: Any, rows: slice) -> Any:
+    """Return consecutive samples of ``X``; a view where X can give one."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

@@ -1,0 +1,34 @@
+"""What "similar" means: the contract, the registry, and the similarities that come with besvm."""
+
+from besvm.similarities.base import Similarity, register, registered, resolve
+from besvm.similarities.pairs import PairFunction
+from besvm.similarities.precomputed import Precomputed
+from besvm.similarities.vector import (
+    RBF,
+    Cosine,
+    Laplacian,
+    Linear,
+    NegativeDistance,
+    PairwiseKernel,
+    Polynomial,
+    Sigmoid,
+    Tanimoto,
+)
+
+__all__ = [
+    "RBF",
+    "Cosine",
+    "Laplacian",
+    "Linear",
+    "NegativeDistance",
+    "PairFunction",
+    "PairwiseKernel",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+    "Similarity",
+    "Tanimoto",
+    "register",
+    "registered",
+    "resolve",
+]

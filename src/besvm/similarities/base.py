@@ -1,0 +1,172 @@
+"""The contract every similarity keeps, the registry of names, and ``resolve``."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any, ClassVar, TypeVar, overload
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from besvm._rows import take
+
+SimilarityClass = TypeVar("SimilarityClass", bound="type[Similarity]")
+
+
+class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
+    """What "similar" means: a function of two sets of items that gives a matrix.
+
+    ``similarity(A, B)`` has shape ``(len(A), len(B))``. Row i, column j holds ``s(B[j], A[i])``: the exemplar
+    comes first and the sample second, as in the feature map of the paper (eq. besvm_feature_map). Only an
+    asymmetric similarity can tell the difference.
+
+    A subclass stores its parameters in ``__init__`` and writes ``__call__``. It must be pure: the same items
+    give the same numbers, whatever block of rows they arrive in. :func:`besvm.testing.check_similarity` checks
+    all of this.
+
+    Attributes
+    ----------
+    symmetric : bool
+        Whether s(a, b) = s(b, a) for all items.
+    psd : bool
+        Whether every Gram matrix is positive semi-definite.
+    vectors : bool
+        Whether the items are the rows of a 2-D numeric array; X is then validated as scikit-learn does.
+
+    Examples
+    --------
+    >>> from besvm.similarities import Similarity, register
+    >>> @register("overlap")
+    ... class Overlap(Similarity):
+    ...     "How many words two texts share."
+    ...     symmetric = True
+    ...     def __call__(self, A, B):
+    ...         return np.array([[len(set(a.split()) & set(b.split())) for b in B] for a in A])
+    >>> Overlap()(["a rose is a rose"], ["a nose", "is a rose"])
+    array([[1, 3]])
+    """
+
+    name: ClassVar[str] = ""
+    symmetric: ClassVar[bool] = False
+    psd: ClassVar[bool] = False
+    vectors: ClassVar[bool] = False
+    rows_per_block: ClassVar[int | None] = None  # None: as many as the memory budget of a block allows
+
+    def fit(self, X: Any) -> Similarity:
+        """Settle the parameters that follow from the data, once, on the training rows."""
+        return self
+
+    @abstractmethod
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
+        """Return the matrix of s(B[j], A[i]), of shape (len(A), len(B))."""
+
+    def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
+        """Return the function A -> self(A, basis); override it to pack the basis once for every block."""
+        return lambda A: self(A, basis)
+
+    def exemplars(self, X: Any, rows: np.ndarray) -> Any:
+        """Return what is kept of the training rows chosen as basis: by default, the items themselves."""
+        return take(X, rows)
+
+    @property
+    def label(self) -> str:
+        """The name to show to people, and the prefix of the feature names."""
+        return self.name or type(self).__name__.lower()
+
+
+_registry: dict[str, type[Similarity]] = {}
+
+
+@overload
+def register(name: str) -> Callable[[SimilarityClass], SimilarityClass]: ...
+@overload
+def register(name: SimilarityClass) -> SimilarityClass: ...
+
+
+def register(name: Any) -> Any:
+    """Give a similarity class a name, by which everything else in besvm can then call it.
+
+    Use it as ``@register("edit")``, or as plain ``@register`` to take the class's own name in lower case.
+
+    Examples
+    --------
+    >>> from besvm.similarities import Similarity, register, resolve
+    >>> @register("same")
+    ... class Same(Similarity):
+    ...     def __call__(self, A, B):
+    ...         return np.equal.outer(A, B).astype(float)
+    >>> resolve("same")
+    Same()
+    """
+    if isinstance(name, type):
+        return register(name.__name__.lower())(name)
+
+    def enter(cls: SimilarityClass) -> SimilarityClass:
+        if not (isinstance(cls, type) and issubclass(cls, Similarity)):
+            raise TypeError(f"register takes a subclass of Similarity, got {cls!r}")
+        known = _registry.get(name)
+        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(
+                f"the name {name!r} already belongs to {known.__module__}.{known.__qualname__}; choose another"
+            )
+        cls.name = name
+        _registry[name] = cls
+        return cls
+
+    return enter
+
+
+def registered() -> dict[str, type[Similarity]]:
+    """Return every registered similarity, name by name.
+
+    Examples
+    --------
+    >>> from besvm.similarities import registered
+    >>> "rbf" in registered()
+    True
+    """
+    return dict(sorted(_registry.items()))
+
+
+def resolve(similarity: Any) -> Similarity:
+    """Return the Similarity meant by a name, an instance, or a function of two items.
+
+    A name is looked up among the registered similarities, then among scikit-learn's pairwise kernels, then
+    among its pairwise distances (a distance is negated). A function ``f(exemplar, sample)`` is called for every
+    pair, spread over processes.
+
+    Examples
+    --------
+    >>> from besvm.similarities import resolve
+    >>> resolve("rbf"), resolve("chi2"), resolve("manhattan")
+    (RBF(), PairwiseKernel(metric='chi2'), NegativeDistance(metric='manhattan'))
+    >>> resolve(lambda a, b: -abs(a - b))([1, 5], [2, 7])
+    array([[-1., -6.],
+           [-3., -2.]])
+    """
+    from besvm.similarities.pairs import PairFunction
+    from besvm.similarities.vector import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
+
+    if isinstance(similarity, Similarity):
+        return similarity
+    if isinstance(similarity, type) and issubclass(similarity, Similarity):
+        raise TypeError(f"a similarity must be an instance; write {similarity.__name__}() with the brackets")
+    if isinstance(similarity, str):
+        if similarity in _registry:
+            return _registry[similarity]()
+        if similarity in KERNEL_NAMES:
+            return PairwiseKernel(similarity)
+        if similarity in distance_names():
+            return NegativeDistance(similarity)
+        names = [*_registry, *KERNEL_NAMES, *distance_names()]
+        near = get_close_matches(similarity.lower(), names, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"registered are: {', '.join(sorted(_registry))}"
+        raise ValueError(f"similarity must be a known name, got {similarity!r}; {hint}")
+    if callable(similarity):
+        return PairFunction(similarity)
+    raise TypeError(
+        "similarity must be a name, a Similarity, or a function of two items, "
+        f"got {type(similarity).__name__}"
+    )

@@ -1,0 +1,37 @@
+"""Similarities that the user has already computed."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from besvm.similarities.base import Similarity, register
+
+
+@register
+class Precomputed(Similarity):
+    """X holds the similarities themselves: row i, column j is s(b_j, x_i).
+
+    With ``basis="auto"`` and an X that is not square, X is the n x B block itself and every column is used.
+    With any other basis, X is n x n (test rows x n when predicting) and the columns of the chosen rows are
+    picked; cross-validation then cuts rows and columns alike.
+
+    Examples
+    --------
+    >>> from besvm import BESVMClassifier
+    >>> S = np.array([[1.0, 0.1], [0.9, 0.2], [0.2, 0.8], [0.0, 1.0]])  # 4 samples against 2 exemplars
+    >>> BESVMClassifier("precomputed").fit(S, ["a", "a", "b", "b"]).predict([[0.8, 0.0]])
+    array(['a'], dtype='<U1')
+    """
+
+    vectors: ClassVar[bool] = True
+
+    def exemplars(self, X: Any, rows: np.ndarray) -> Any:
+        """Return the row numbers: of a precomputed exemplar only its column is needed."""
+        return np.asarray(rows)
+
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
+        """Return the columns B of A."""
+        columns: np.ndarray = np.asarray(A)[:, np.asarray(B, dtype=np.intp)]
+        return columns
