@@ -2,14 +2,13 @@
 
 from besvm.similarities.base import Similarity, register, registered, resolve
 from besvm.similarities.pairs import PairFunction
+from besvm.similarities.pairwise import NegativeDistance, PairwiseKernel
 from besvm.similarities.precomputed import Precomputed
 from besvm.similarities.vector import (
     RBF,
     Cosine,
     Laplacian,
     Linear,
-    NegativeDistance,
-    PairwiseKernel,
     Polynomial,
     Sigmoid,
     Tanimoto,

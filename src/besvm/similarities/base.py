@@ -147,7 +147,7 @@ def resolve(similarity: Any) -> Similarity:
            [-3., -2.]])
     """
     from besvm.similarities.pairs import PairFunction
-    from besvm.similarities.vector import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
+    from besvm.similarities.pairwise import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
 
     if isinstance(similarity, Similarity):
         return similarity
@@ -167,6 +167,5 @@ def resolve(similarity: Any) -> Similarity:
     if callable(similarity):
         return PairFunction(similarity)
     raise TypeError(
-        "similarity must be a name, a Similarity, or a function of two items, "
-        f"got {type(similarity).__name__}"
+        f"similarity must be a name, a Similarity, or a function of two items, got {type(similarity).__name__}"
     )

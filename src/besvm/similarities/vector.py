@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
 
 from besvm._parallel import slices, thread_map
+from besvm.similarities._tiles import (
+    TileFunction,
+    dot_with,
+    exp_of_nonpositive,
+    manhattan_to,
+    squared_distance_to,
+    squares,
+    unit_rows,
+)
 from besvm.similarities.base import Similarity, register
 
 TILE_ITEMS = 1 << 20  # entries of one output tile: four megabytes of float32, so a second look finds it in cache
-KERNEL_NAMES = ("additive_chi2", "chi2", "poly", "polynomial", "laplacian", "sigmoid", "cosine", "linear", "rbf")
-
-TileFunction = Callable[[np.ndarray, np.ndarray], None]  # (rows of A, tile to fill)
 
 
 class VectorSimilarity(Similarity):
@@ -80,7 +85,7 @@ class Linear(VectorSimilarity):
 
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack the basis transposed."""
-        return _dot_with(basis)
+        return dot_with(basis)
 
 
 @register
@@ -113,12 +118,12 @@ class RBF(VectorSimilarity):
 
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack the basis so that one matrix product gives the whole exponent."""
-        exponent = _squared_distance_to(basis, factor=-_gamma(self))
+        exponent = squared_distance_to(basis, factor=-_gamma(self))
+        exp = exp_of_nonpositive(basis.dtype)
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
             exponent(A, out)
-            np.minimum(out, 0, out=out)
-            np.exp(out, out=out)
+            exp(out)
 
         return fill
 
@@ -152,13 +157,14 @@ class Laplacian(VectorSimilarity):
 
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Use the compiled city-block loop."""
-        distance = _manhattan_to(basis)
+        distance = manhattan_to(basis)
         gamma = _gamma(self)
+        exp = exp_of_nonpositive(basis.dtype)
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
             distance(A, out)
             out *= -gamma
-            np.exp(out, out=out)
+            exp(out)
 
         return fill
 
@@ -197,7 +203,7 @@ class Polynomial(VectorSimilarity):
         """Pack gamma into the basis."""
         if self.degree != int(self.degree) or self.degree < 1:
             raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
-        dot = _dot_with(basis * basis.dtype.type(_gamma(self)))
+        dot = dot_with(basis * basis.dtype.type(_gamma(self)))
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
             dot(A, out)
@@ -239,7 +245,7 @@ class Sigmoid(VectorSimilarity):
 
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack gamma into the basis."""
-        dot = _dot_with(basis * basis.dtype.type(_gamma(self)))
+        dot = dot_with(basis * basis.dtype.type(_gamma(self)))
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
             dot(A, out)
@@ -265,10 +271,10 @@ class Cosine(VectorSimilarity):
 
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack the basis with rows of length one."""
-        dot = _dot_with(_unit_rows(basis))
+        dot = dot_with(unit_rows(basis))
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
-            dot(_unit_rows(A), out)
+            dot(unit_rows(A), out)
 
         return fill
 
@@ -290,12 +296,12 @@ class Tanimoto(VectorSimilarity):
 
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack the basis transposed, with its squared norms."""
-        dot = _dot_with(basis)
-        basis_squares = _squares(basis)
+        dot = dot_with(basis)
+        basissquares = squares(basis)
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
             dot(A, out)
-            union = _squares(A)[:, None] + basis_squares
+            union = squares(A)[:, None] + basissquares
             union -= out
             empty = union <= 0
             union[empty] = 1
@@ -305,163 +311,7 @@ class Tanimoto(VectorSimilarity):
         return fill
 
 
-@register("negative_distance")
-class NegativeDistance(VectorSimilarity):
-    """Minus a distance, s(b, x) = -d(b, x): indefinite, and often all one has.
-
-    Parameters
-    ----------
-    metric : str, default="euclidean"
-        Any metric that ``scipy.spatial.distance.cdist`` or scikit-learn's ``pairwise_distances`` knows.
-
-    Examples
-    --------
-    >>> from besvm.similarities import NegativeDistance
-    >>> NegativeDistance()([[0.0, 0.0]], [[3.0, 4.0]])
-    array([[-5.]])
-    """
-
-    def __init__(self, metric: str = "euclidean") -> None:
-        self.metric = metric
-
-    @property
-    def label(self) -> str:
-        """Minus the metric's name."""
-        return f"-{self.metric}"
-
-    def tile(self, basis: np.ndarray) -> TileFunction:
-        """Use one matrix product for the Euclidean metrics, a compiled loop for the city-block one."""
-        if self.metric in ("euclidean", "l2", "sqeuclidean"):
-            squared = _squared_distance_to(basis, factor=1.0)
-            root = self.metric != "sqeuclidean"
-
-            def fill(A: np.ndarray, out: np.ndarray) -> None:
-                squared(A, out)
-                np.maximum(out, 0, out=out)
-                if root:
-                    np.sqrt(out, out=out)
-                np.negative(out, out=out)
-
-            return fill
-        if self.metric in ("manhattan", "cityblock", "l1"):
-            distance = _manhattan_to(basis)
-        else:
-            from sklearn.metrics import pairwise_distances
-
-            def distance(A: np.ndarray, out: np.ndarray) -> None:
-                out[:] = pairwise_distances(A, basis, metric=self.metric)
-
-        def negated(A: np.ndarray, out: np.ndarray) -> None:
-            distance(A, out)
-            np.negative(out, out=out)
-
-        return negated
-
-
-class PairwiseKernel(VectorSimilarity):
-    """One of scikit-learn's pairwise kernels by its name, with its own parameters.
-
-    Parameters
-    ----------
-    metric : str
-        A name that ``sklearn.metrics.pairwise.pairwise_kernels`` knows.
-    params : dict, optional
-        Parameters of that kernel, for example ``{"gamma": 0.5}``.
-
-    Examples
-    --------
-    >>> from besvm.similarities import PairwiseKernel
-    >>> PairwiseKernel("chi2", {"gamma": 1.0})([[1.0, 0.0]], [[1.0, 0.0]])
-    array([[1.]])
-    """
-
-    def __init__(self, metric: str, params: dict[str, Any] | None = None) -> None:
-        self.metric = metric
-        self.params = params
-
-    @property
-    def label(self) -> str:
-        """The kernel's name."""
-        return self.metric
-
-    def tile(self, basis: np.ndarray) -> TileFunction:
-        """Leave the work to scikit-learn."""
-        from sklearn.metrics.pairwise import pairwise_kernels
-
-        def fill(A: np.ndarray, out: np.ndarray) -> None:
-            out[:] = pairwise_kernels(A, basis, metric=self.metric, **(self.params or {}))
-
-        return fill
-
-
-@cache
-def distance_names() -> tuple[str, ...]:
-    """Return the distances that scikit-learn can name on vectors of numbers."""
-    from sklearn.metrics.pairwise import _VALID_METRICS
-
-    return tuple(sorted(set(_VALID_METRICS) - {"precomputed", "haversine", "nan_euclidean", "mahalanobis"}))
-
-
-# --- the pieces the tiles are made of -----------------------------------------------------------------------
-
-
-def _dot_with(basis: np.ndarray) -> TileFunction:
-    columns = np.ascontiguousarray(basis.T)  # (d, B): the layout that a row-major product reads fastest
-
-    def fill(A: np.ndarray, out: np.ndarray) -> None:
-        np.dot(A, columns, out=out)
-
-    return fill
-
-
-def _squared_distance_to(basis: np.ndarray, factor: float) -> TileFunction:
-    """Fill ``factor · ‖a - b‖²`` by one product: [a, ‖a‖², 1] · factor [-2b, 1, ‖b‖²].
-
-    Both sides are measured from the middle of the basis, so that vectors far from the origin lose no digits.
-    """
-    dtype = basis.dtype
-    middle = basis.mean(axis=0, dtype=np.float64).astype(dtype)
-    centred = basis - middle
-    d = centred.shape[1]
-    width = -(-(d + 2) // 8) * 8  # a whole number of vector registers: the product is a tenth faster
-    packed = np.zeros((len(basis), width), dtype=dtype)
-    packed[:, :d] = -2 * centred
-    packed[:, d] = 1
-    packed[:, d + 1] = _squares(centred)
-    packed *= dtype.type(factor)
-    dot = _dot_with(packed)
-
-    def fill(A: np.ndarray, out: np.ndarray) -> None:
-        left = np.empty((len(A), width), dtype=dtype)
-        np.subtract(A, middle, out=left[:, :d])
-        left[:, d] = _squares(left[:, :d])
-        left[:, d + 1 :] = 1
-        dot(left, out)
-
-    return fill
-
-
-def _manhattan_to(basis: np.ndarray) -> TileFunction:
-    from besvm._compiled import manhattan_tile
-
-    basis = np.ascontiguousarray(basis)
-
-    def fill(A: np.ndarray, out: np.ndarray) -> None:
-        manhattan_tile(np.ascontiguousarray(A), basis, out)
-
-    return fill
-
-
-def _squares(A: np.ndarray) -> np.ndarray:
-    squares: np.ndarray = np.einsum("ij,ij->i", A, A)
-    return squares
-
-
-def _unit_rows(A: np.ndarray) -> np.ndarray:
-    norms = np.sqrt(_squares(A))
-    norms[norms == 0] = 1
-    unit: np.ndarray = A / norms[:, None]
-    return unit
+# --- gamma, from the data where it is not given ---
 
 
 def _settle_gamma(gamma: float | str, X: Any, order: int = 2) -> float:

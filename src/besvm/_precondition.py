@@ -1,0 +1,98 @@
+"""A preconditioner for the Newton systems of all columns, from one randomised sketch of φᵀφ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from besvm._parallel import thread_map
+
+Apply = Callable[[np.ndarray], np.ndarray]
+
+
+class Design(Protocol):
+    """What a sketch needs of the matrix [φ - mean, 1]: its shape and its products."""
+
+    shape: tuple[int, int]
+    dtype: Any
+
+    def forward(self, V: np.ndarray) -> Callable[[Any], np.ndarray]: ...
+    def backward(self, part: Callable[[slice, Any], tuple[Any, ...]], coarse: bool) -> tuple[Any, ...]: ...
+    def product(self, V: np.ndarray) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Preconditioner:
+    """The leading eigenvectors of φᵀφ, and every row's coordinates along them.
+
+    Within their span a column's Hessian is formed exactly, from the rows active in that column; outside it, φᵀφ is
+    taken to be flat. It depends neither on C nor on the column, so one sketch serves a whole path.
+    """
+
+    vectors: np.ndarray  # (D + 1, r), orthonormal
+    coordinates: np.ndarray  # (n, r): φ @ vectors
+    rest: float  # the eigenvalue of φᵀφ outside their span
+
+    def at(self, active: np.ndarray, C: float) -> Apply:
+        """Return the approximate inverse of I + 2C φᵀ diag(active[:, k]) φ, for every column k at once."""
+        share = (active > 0).mean(axis=0)
+        rest = 1 + 2 * C * share * self.rest  # (k,)
+        factors = list(thread_map(lambda k: self._factor(active[:, k], C), range(active.shape[1])))
+
+        def apply(R: np.ndarray) -> np.ndarray:
+            inside = self.vectors.T @ R.astype(self.vectors.dtype)  # (r, k)
+            solved = np.stack([cho_solve(f, inside[:, k]) for k, f in enumerate(factors)], axis=1)
+            result: np.ndarray = R / rest + self.vectors @ (solved - inside / rest).astype(self.vectors.dtype)
+            return result
+
+        return apply
+
+    def _factor(self, active: np.ndarray, C: float) -> Any:
+        rows = np.flatnonzero(active)
+        part = self.coordinates[rows]
+        part *= np.sqrt(active[rows]).astype(part.dtype)[:, None]
+        hessian = 2 * C * (part.T @ part).astype(np.float64)
+        hessian[np.diag_indices_from(hessian)] += 1
+        return cho_factor(hessian, lower=True)
+
+
+def rank_for(n_features: int) -> int:
+    """Return how many eigenvectors pay: forming their Hessians then costs about one pass."""
+    return min(n_features, max(64, min(256, int(2 * np.sqrt(n_features)))))
+
+
+def sketch(design: Design, weights: np.ndarray, seed: int) -> Preconditioner:
+    """Find the leading eigenvectors of the weighted φᵀφ in two passes.
+
+    The method is the Nyström approximation from Gaussian test vectors (Frangella, Tropp and Udell 2023), with more
+    test vectors than are kept: the surplus is what makes the kept ones good.
+    """
+    size = design.shape[1]
+    rank = rank_for(size)
+    if rank == size:  # few features: form every Hessian whole
+        vectors, rest = np.eye(size), 0.0
+    else:
+        vectors, rest = _leading(design, weights, rank, seed)
+    return Preconditioner(vectors.astype(design.dtype), design.product(vectors), rest)
+
+
+def _leading(design: Design, weights: np.ndarray, rank: int, seed: int) -> tuple[np.ndarray, float]:
+    """Return about ``rank`` leading eigenvectors, orthonormal, and the last of their eigenvalues."""
+    size = design.shape[1]
+    n_tests = min(size, 2 * rank)
+    test = np.linalg.qr(np.random.default_rng(seed).standard_normal((size, n_tests)))[0]
+    weights = weights.astype(design.dtype)[:, None]
+    forward = design.forward(test)
+    image = design.backward(lambda rows, block: (forward(block) * weights[rows],), True)[0]  # φᵀφ @ test
+    core = test.T @ image
+    values, rotation = eigh((core + core.T) / 2)
+    sound = values > n_tests * np.finfo(design.dtype).eps * values[-1]  # the others are rounding errors
+    half = image @ (rotation[:, sound] / np.sqrt(values[sound]))  # half @ half.T ≈ φᵀφ
+    values, rotation = eigh(half.T @ half)
+    values, rotation = values[-rank:], rotation[:, -rank:]
+    vectors = np.linalg.qr(half @ rotation)[0]  # rounding has left the angles not quite right
+    return vectors, float(values[0]) if sound.all() else 0.0

@@ -1,0 +1,84 @@
+"""Progress of long work: a bar on a terminal, plain lines where they are asked for, silence otherwise."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+BAR_AFTER = 1.0  # seconds: shorter work should not flicker
+LINE_EVERY = 5.0  # seconds between plain lines
+
+
+def say(verbose: int, text: str) -> None:
+    """Print a message for people, on standard error, at verbosity 1 and above."""
+    if verbose >= 1:
+        print(f"besvm: {text}", file=sys.stderr, flush=True)
+
+
+class Progress:
+    """Counts finished items of one piece of work; ``note`` replaces the description."""
+
+    def __init__(self, what: str, total: int, verbose: int) -> None:
+        self.what, self.total, self.verbose = what, total, verbose
+        self.done = 0
+        self._start = self._last_line = monotonic()
+        self._on_terminal = sys.stderr.isatty()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def advance(self, n: int) -> None:
+        """Count ``n`` more items as finished."""
+        self.done += n
+        self._show()
+
+    def note(self, what: str) -> None:
+        """Say what is being done now."""
+        self.what = what
+        self._show()
+
+    def _show(self) -> None:
+        now = monotonic()
+        if self._on_terminal:
+            if self._bar is None and now - self._start >= BAR_AFTER:
+                self._open_bar()
+            if self._bar is not None:
+                self._bar.update(self._task, completed=self.done, description=self.what)
+        elif self.verbose >= 1 and now - self._last_line >= LINE_EVERY:
+            self._last_line = now
+            say(self.verbose, self.what + self._position(now))
+
+    def _position(self, now: float) -> str:
+        if not (self.total and self.done):
+            return ""
+        left = (now - self._start) * (self.total - self.done) / self.done
+        return f": {self.done:,} of {self.total:,}, about {left:.0f} s left"
+
+    def _open_bar(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()]
+        if self.total:
+            columns += [TextColumn("left"), TimeRemainingColumn()]
+        self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self.what, total=self.total or None)
+        self._bar.start()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+@contextmanager
+def progress(what: str, total: int = 0, verbose: int = 0) -> Iterator[Progress]:
+    """Show the progress of the work inside the ``with``; ``total`` 0 means that nobody knows how much there is."""
+    shown = Progress(what, total, verbose)
+    try:
+        yield shown
+    finally:
+        shown.close()

@@ -1,0 +1,338 @@
+"""Turn samples into their normalised similarities to a basis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import joblib
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from besvm._parallel import workers
+from besvm._rows import n_rows, take
+from besvm._validate import atomic_fit, check_vectors, labels_or_none, make_rng
+from besvm.basis import Exemplars, choose_rows
+from besvm.measures import Measure, as_measures
+from besvm.scaling import fit_affine
+from besvm.similarities.base import Similarity, resolve
+from besvm.similarities.precomputed import Precomputed
+from besvm.storage import filled, rows_per_block
+
+SMALL = 1 << 18  # training features up to this many are float64: it costs nothing, and rounds nothing off
+SETTLE_ROWS = 5000  # rows that settle a similarity's parameters where features must be computed for it first
+
+
+@dataclass
+class FittedMeasure:
+    """One measure with its basis: gives the raw similarities φ̃ of eq. besvm_feature_map."""
+
+    label: str
+    similarity: Similarity
+    exemplars: Any  # as the similarity sees them: behind the features
+    rows: np.ndarray | None  # of the training data; None for exemplars given outright
+    transformer: int | None  # which of the expander's transformers comes first
+
+    def __len__(self) -> int:
+        return n_rows(self.exemplars)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_compare"}
+
+    def __call__(self, samples: Any, first_row: int) -> np.ndarray:
+        """Return the similarity of every sample to every exemplar, checked."""
+        if "_compare" not in self.__dict__:  # packing the basis is worth doing once
+            self._compare = self.similarity.against(self.exemplars)
+        block = np.asarray(self._compare(samples))
+        expected = (n_rows(samples), len(self))
+        if block.shape != expected:
+            raise ValueError(
+                f"the similarity {self.label!r} must return a matrix of shape {expected} "
+                f"(samples, exemplars), got {block.shape}"
+            )
+        if block.dtype.kind not in "fiub":
+            raise ValueError(f"the similarity {self.label!r} must return real numbers, got dtype {block.dtype}")
+        if not np.isfinite(block.sum(dtype=np.float64 if block.dtype == np.float64 else None)):
+            self._refuse_nonfinite(block, first_row)
+        return block
+
+    def _refuse_nonfinite(self, block: np.ndarray, first_row: int) -> None:
+        bad = np.argwhere(~np.isfinite(block))
+        if len(bad):  # otherwise it was only the sum that overflowed
+            i, j = bad[0]
+            exemplar = f"exemplar {j}" if self.rows is None else f"exemplar {j} (training row {self.rows[j]})"
+            raise ValueError(
+                f"the similarity {self.label!r} must be finite, got {block[i, j]} "
+                f"for the pair of {exemplar} and sample {first_row + i}"
+            )
+
+
+@dataclass
+class Expander:
+    """Several fitted measures side by side; measures with equal features share the work of computing them."""
+
+    transformers: list[Any]
+    measures: list[FittedMeasure]
+    dtype: np.dtype[Any]  # of the features, and of the numbers they are computed from
+
+    @property
+    def groups(self) -> list[slice]:
+        """The columns of each measure."""
+        ends = np.cumsum([len(measure) for measure in self.measures])
+        return [slice(int(end) - len(measure), int(end)) for measure, end in zip(self.measures, ends, strict=True)]
+
+    @property
+    def width(self) -> int:
+        """The number of columns in all."""
+        return sum(len(measure) for measure in self.measures)
+
+    @property
+    def rows_per_block(self) -> int:
+        """How many samples to compare at a time."""
+        asked = [m.similarity.rows_per_block for m in self.measures if m.similarity.rows_per_block]
+        return min([rows_per_block(self.width), *asked])
+
+    def __call__(self, X: Any, first_row: int = 0) -> np.ndarray:
+        """Return the raw similarities of the samples X, of shape (len(X), width)."""
+        out = np.empty((n_rows(X), self.width), dtype=self.dtype)
+        features: dict[int | None, Any] = {None: X}
+        for measure, columns in zip(self.measures, self.groups, strict=True):
+            key = measure.transformer
+            if key not in features:
+                features[key] = self.transformers[key].transform(X)  # type: ignore[index]
+            out[:, columns] = measure(as_dtype(features[key], self.dtype), first_row)
+        return out
+
+    def feature_names(self) -> np.ndarray:
+        """Return a name for every column: the measure, and the exemplar's training row (or its place)."""
+        labels = [m.label for m in self.measures]
+        names = []
+        for place, measure in enumerate(self.measures):
+            label = measure.label if labels.count(measure.label) == 1 else f"{measure.label}.{place}"
+            rows = range(len(measure)) if measure.rows is None else measure.rows
+            names += [f"{label}_{row}" for row in rows]
+        return np.array(names, dtype=object)
+
+
+def as_dtype(X: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a block of floating-point numbers in ``dtype``; anything else as it is."""
+    return X.astype(dtype) if getattr(X, "dtype", None) in (np.float32, np.float64) and X.dtype != dtype else X
+
+
+class _Behind(Similarity):
+    """A similarity behind its features: compares raw samples, so that a basis selector can use it."""
+
+    def __init__(self, features: Any, similarity: Similarity) -> None:
+        self.features = features
+        self.similarity = similarity
+
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
+        return self.similarity(self.features.transform(A), self.features.transform(B))
+
+
+def fit_expander(
+    X: Any,
+    y: np.ndarray | None,
+    measures: list[Measure],
+    basis: Any,
+    rng: np.random.Generator,
+    weights: np.ndarray | None = None,
+) -> Expander:
+    """Fit features and similarities, choose the basis (once, where it is shared), and return the expander."""
+    transformers: list[Any] = []
+    known: dict[str, int] = {}
+    fitted: list[FittedMeasure] = []
+    shared: np.ndarray | Exemplars | None = None
+    for measure in measures:
+        key, settle_on = None, X
+        if measure.features is not None:
+            spec = joblib.hash((type(measure.features), measure.features.get_params()))
+            if spec not in known:
+                known[spec] = len(transformers)
+                transformers.append(clone(measure.features).fit(X, y))
+            key = known[spec]
+            some = np.linspace(0, n_rows(X) - 1, min(SETTLE_ROWS, n_rows(X))).astype(int)
+            settle_on = transformers[key].transform(take(X, some))
+        similarity = clone(resolve(measure.similarity)).fit(settle_on)
+        compares = similarity if key is None else _Behind(transformers[key], similarity)
+        if measure.basis is not None:
+            chosen = _choose(measure.basis, X, y, compares, rng, weights)
+        else:
+            shared = chosen = _choose(basis, X, y, compares, rng, weights) if shared is None else shared
+        rows = None if isinstance(chosen, Exemplars) else chosen
+        exemplars = chosen.items if isinstance(chosen, Exemplars) else similarity.exemplars(X, chosen)
+        if key is not None:
+            exemplars = transformers[key].transform(exemplars)
+        elif similarity.vectors and not isinstance(similarity, Precomputed):
+            exemplars = _exemplar_vectors(exemplars, X)
+        fitted.append(FittedMeasure(measure.label, similarity, exemplars, rows, key))
+    small = n_rows(X) * sum(len(one) for one in fitted) <= SMALL
+    dtype = np.dtype(np.float64 if small else np.float32)
+    for one in fitted:
+        one.exemplars = as_dtype(one.exemplars, dtype)
+    return Expander(transformers, fitted, dtype)
+
+
+def _choose(
+    basis: Any,
+    X: Any,
+    y: np.ndarray | None,
+    similarity: Similarity,
+    rng: np.random.Generator,
+    weights: np.ndarray | None,
+) -> np.ndarray | Exemplars:
+    if isinstance(similarity, Precomputed):
+        n, n_columns = X.shape
+        if isinstance(basis, str) and basis == "auto" and n != n_columns:
+            return np.arange(n_columns)
+        if n != n_columns:
+            raise ValueError(
+                f"with a basis, precomputed similarities must be square ({n} x {n}), got {n} x {n_columns}; "
+                "leave basis at 'auto' to use every column"
+            )
+    chosen = choose_rows(basis, X, y, similarity, rng, weights)
+    if isinstance(similarity, Precomputed) and isinstance(chosen, Exemplars):
+        raise ValueError("precomputed similarities need row numbers as basis, got exemplars")
+    return chosen
+
+
+def _exemplar_vectors(exemplars: Any, X: Any) -> np.ndarray:
+    vectors = exemplars.toarray() if hasattr(exemplars, "toarray") else np.asarray(exemplars)
+    vectors = vectors if vectors.dtype == np.float32 else vectors.astype(np.float64)
+    if vectors.ndim != 2 or vectors.shape[1] != X.shape[1]:
+        raise ValueError(f"exemplars must have {X.shape[1]} numbers like the samples, got shape {vectors.shape}")
+    if not np.isfinite(vectors).all():
+        raise ValueError("exemplars must be finite, got NaN or infinity")
+    return vectors
+
+
+class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Features from similarities: φ(x) = normalise([s(b₁, x), ..., s(b_B, x)]).
+
+    Eqs. besvm_feature_map and besvm_feature_map_norm of the paper, as a scikit-learn transformer. X is never coerced:
+    anything with a length and slices will do, as long as the similarity can compare its items.
+
+    Parameters
+    ----------
+    similarity : str, Similarity or callable, default="rbf"
+        A registered name, an instance, or a function ``f(exemplar, sample)``.
+    basis : default="auto"
+        "auto" (at most 1,000 random rows, classes balanced), a number of random rows, row numbers, a selector such as
+        ``IndexBasis(per_class=100)``, your own function ``(X, y, similarity, rng) -> rows``, or the exemplars
+        themselves (wrap them in ``Exemplars`` where they could be mistaken for row numbers).
+    features : transformer, optional
+        Applied before the similarity, block by block.
+    normalize : {"mean-norm", "z-score", None}, default="mean-norm"
+        "mean-norm" centres the features and divides them by the mean norm of the centred rows.
+    n_jobs : int, optional
+        Threads (or processes, for a Python function); by default all that BLAS may use.
+    random_state : int, RandomState or None
+    verbose : int, default=0
+        0 shows a bar on a terminal only; 1 prints progress anywhere.
+
+    Attributes
+    ----------
+    basis_rows_ : ndarray of shape (B,) or None
+        The training rows that became the basis; None if exemplars were given outright.
+    similarity_ : Similarity
+        With its data-derived parameters settled.
+    mean_, scale_ : ndarray of shape (B,)
+        The learnt normalisation; absent with ``normalize=None``.
+
+    Examples
+    --------
+    >>> from besvm import BasisExpansion, LinearSVMClassifier
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X, y = load_digits(return_X_y=True)
+    >>> pipe = make_pipeline(BasisExpansion("rbf", basis=200, random_state=0), LinearSVMClassifier())
+    >>> bool(pipe.fit(X[:900], y[:900]).score(X[900:], y[900:]) > 0.93)
+    True
+    """
+
+    def __init__(
+        self,
+        similarity: Any = "rbf",
+        *,
+        basis: Any = "auto",
+        features: Any = None,
+        normalize: str | None = "mean-norm",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.similarity = similarity
+        self.basis = basis
+        self.features = features
+        self.normalize = normalize
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose the basis and learn the normalisation from the rows of X."""
+        self._fit(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit, and return the features of X; the similarities are computed once."""
+        return self._fit(X, y)
+
+    @atomic_fit
+    def _fit(self, X: Any, y: Any) -> np.ndarray:
+        measures = as_measures(Measure(self.similarity, features=self.features))
+        X = check_vectors(self, X, measures)
+        labels = labels_or_none(X, y)
+        with workers(self.n_jobs):
+            expander = fit_expander(X, labels, measures, self.basis, make_rng(self.random_state))
+            with filled(expander, X, "memory", self.verbose) as blocks:
+                normalizer = fit_affine(blocks, expander.groups, self.normalize)
+                if normalizer is not None:
+                    blocks.update(lambda rows, block: normalizer(block))
+        self._expander, self._normalizer = expander, normalizer
+        self.similarity_ = expander.measures[0].similarity
+        self.basis_rows_ = expander.measures[0].rows
+        if normalizer is not None:
+            self.mean_, self.scale_ = normalizer.mean, normalizer.scale
+        return _float32(blocks.matrix)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the normalised similarities of X to the basis, of shape (len(X), B), in float32."""
+        check_is_fitted(self, "similarity_")
+        X = check_vectors(self, X, as_measures(Measure(self.similarity, features=self.features)), reset=False)
+        with workers(self.n_jobs), filled(self._expander, X, "memory", self.verbose) as blocks:
+            if self._normalizer is not None:
+                blocks.update(lambda rows, block: self._normalizer(block))
+        return _float32(blocks.matrix)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the feature names: the similarity's label and the exemplar's training row."""
+        check_is_fitted(self, "similarity_")
+        return self._expander.feature_names()
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        mark_input(tags, Measure(self.similarity, features=self.features), self.basis)
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+
+def _float32(features: np.ndarray) -> np.ndarray:
+    return features.astype(np.float32, copy=False)
+
+
+def mark_input(tags: Tags, measures: Any, basis: Any) -> None:
+    """Tell scikit-learn what X may be, from the measures; with unresolvable ones it is anything."""
+    try:
+        several = as_measures(measures)
+        similarities = [resolve(measure.similarity) for measure in several]
+    except (TypeError, ValueError):
+        return
+    vectors = all(s.vectors for s in similarities) and all(m.features is None for m in several)
+    precomputed = any(isinstance(s, Precomputed) for s in similarities)
+    tags.input_tags.two_d_array = vectors
+    tags.input_tags.sparse = vectors and not precomputed
+    tags.input_tags.pairwise = precomputed and not (isinstance(basis, str) and basis == "auto")
+    tags.no_validation = not vectors

@@ -1,0 +1,131 @@
+"""Normalisations of features: the paper's (centre, divide by the mean norm) and z-scoring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from besvm.blocks import MemoryBlocks, RowBlocks
+
+NORMALIZATIONS = ("mean-norm", "z-score", None)
+
+
+@dataclass(frozen=True)
+class Affine:
+    """The normalised features: (block - mean) / scale, column by column."""
+
+    mean: np.ndarray
+    scale: np.ndarray
+
+    def __call__(self, block: np.ndarray) -> np.ndarray:
+        """Normalise a block in place."""
+        block -= self.mean
+        block /= self.scale
+        return block
+
+
+def fit_affine(
+    blocks: RowBlocks, groups: list[slice], kind: str | None, weights: np.ndarray | None = None
+) -> Affine | None:
+    """Learn a normalisation of the columns of ``blocks``, each group of columns (each measure) for itself.
+
+    "mean-norm" is eq. besvm_feature_map_norm: every group is centred and divided by the mean norm of its centred
+    rows. "z-score" divides every column by its standard deviation. What does not vary is left as it is.
+    """
+    if kind not in NORMALIZATIONS:
+        raise ValueError(f"normalize must be 'mean-norm', 'z-score' or None, got {kind!r}")
+    if kind is None:
+        return None
+    n, D = blocks.shape
+    weights = np.ones(n, dtype=blocks.dtype) if weights is None else weights.astype(blocks.dtype)
+    mass = float(weights.sum(dtype=np.float64))
+    mean = blocks.sum(lambda rows, block: (weights[rows] @ block,))[0] / mass
+    centre = mean.astype(blocks.dtype)
+
+    def spread(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
+        centred = block - centre
+        if kind == "z-score":
+            return (np.einsum("i,ij,ij->j", weights[rows], centred, centred, dtype=np.float64),)
+        squares = [np.einsum("ij,ij->i", centred[:, group], centred[:, group]) for group in groups]
+        return tuple(weights[rows] @ np.sqrt(part) for part in squares)
+
+    totals = blocks.sum(spread)
+    scale = np.empty(D)
+    if kind == "z-score":
+        scale[:] = np.sqrt(totals[0] / mass)
+    else:
+        for group, total in zip(groups, totals, strict=True):
+            scale[group] = total / mass
+    # below the rounding of the mean, a spread is noise
+    scale[scale <= np.finfo(blocks.dtype).eps * np.abs(mean)] = 1.0
+    scale[scale == 0] = 1.0
+    return Affine(centre, scale.astype(blocks.dtype))
+
+
+class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Centre the features and divide all of them by one number: the mean norm of the centred rows.
+
+    This is the paper's normalisation (eq. besvm_feature_map_norm), φ = (φ̃ - E φ̃) / E‖φ̃ - E φ̃‖, for input features
+    of any shape: vectors, or grids of descriptors (n, h, w, d). Unlike z-scoring it keeps the proportions between
+    features, and afterwards gamma = 1 and C = 1 are sensible everywhere.
+
+    Attributes
+    ----------
+    mean_ : ndarray of the shape of one sample
+    scale_ : float
+        The mean norm of the centred rows; 1 if the rows do not differ.
+
+    Examples
+    --------
+    >>> from besvm import MeanNormScaler
+    >>> MeanNormScaler().fit_transform([[0.0, 0.0], [2.0, 0.0]])
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the mean and the mean norm.
+
+        Parameters
+        ----------
+        X : array of shape (n, ...)
+        y : ignored
+        sample_weight : array of shape (n,), optional
+            What every row counts in the two means.
+        """
+        X = validate_data(self, X, dtype=(np.float64, np.float32), allow_nd=True)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=X.dtype)
+        flat = X.reshape(len(X), -1)
+        learnt = fit_affine(MemoryBlocks(flat), [slice(0, flat.shape[1])], "mean-norm", weights)
+        assert learnt is not None
+        self.mean_ = learnt.mean.reshape(X.shape[1:])
+        self.scale_ = float(learnt.scale[0])
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Centre and scale ``X``."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=(np.float64, np.float32), allow_nd=True, reset=False)
+        if X.shape[1:] != self.mean_.shape:
+            raise ValueError(f"samples must have the shape {self.mean_.shape} of the training rows, got {X.shape[1:]}")
+        out: np.ndarray = X - self.mean_.astype(X.dtype)
+        out /= X.dtype.type(self.scale_)
+        return out
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Undo :meth:`transform`."""
+        check_is_fitted(self)
+        X = np.asarray(X)
+        original: np.ndarray = X * self.scale_ + self.mean_
+        return original.astype(X.dtype)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,76 @@
+"""Checks that a similarity of your own keeps the contract."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+
+from besvm._rows import n_rows, span, take
+from besvm.similarities.base import Similarity, resolve
+
+
+def check_similarity(similarity: Any, X: Any, *, rtol: float = 1e-4) -> None:
+    """Raise an AssertionError, saying which rule is broken, unless ``similarity`` keeps the contract on ``X``.
+
+    Checked are: the shape and the values of the matrix, that the same items always give the same numbers, that any
+    block of rows or columns equals that part of the whole, that ``against`` agrees with the call, that the items are
+    left as they were, that the flags ``symmetric`` and ``psd`` are true, and that it can be cloned, copied and
+    fitted again.
+
+    Parameters
+    ----------
+    similarity : Similarity, name or function of two items
+    X : a handful of samples it can compare (at least three)
+    rtol : float, default=1e-4
+        How far two ways to the same number may differ, relative to the largest.
+
+    Examples
+    --------
+    >>> from besvm.similarities import RBF
+    >>> from besvm.testing import check_similarity
+    >>> check_similarity(RBF(), np.random.default_rng(0).normal(size=(8, 3)))
+    """
+    n = n_rows(X)
+    assert n >= 3, f"give at least three samples to check with, got {n}"
+    original = resolve(similarity)
+    before = joblib.hash(X)
+    fitted = clone(original).fit(X)
+    assert isinstance(fitted, Similarity), f"fit must return the similarity itself, got {type(fitted).__name__}"
+    rows = np.arange(n)
+    whole = np.asarray(fitted(X, fitted.exemplars(X, rows)))
+    assert whole.shape == (n, n), f"similarity(A, B) must have shape (len(A), len(B)) = {(n, n)}, got {whole.shape}"
+    assert whole.dtype.kind in "fiub", f"similarities must be real numbers, got dtype {whole.dtype}"
+    finite = np.isfinite(whole)
+    assert finite.all(), f"similarities must be finite, got {whole[~finite][0]} for the pair {np.argwhere(~finite)[0]}"
+    near: dict[str, Any] = {"rtol": rtol, "atol": rtol * float(np.abs(whole).max())}
+
+    again = fitted(X, fitted.exemplars(X, rows))
+    np.testing.assert_allclose(again, whole, **near, err_msg="the same items must give the same numbers")
+    some = rows[::2]
+    tile = fitted(span(X, slice(1, n)), fitted.exemplars(X, some))
+    np.testing.assert_allclose(
+        tile, whole[1:][:, some], **near, err_msg="a block of rows and columns must equal that part of the whole"
+    )
+    one = fitted(take(X, [1]), fitted.exemplars(X, rows[2:3]))
+    np.testing.assert_allclose(one, whole[1:2, 2:3], **near, err_msg="a single pair must equal its place in the whole")
+    packed = fitted.against(fitted.exemplars(X, some))
+    for _ in range(2):  # packed once, used twice
+        np.testing.assert_allclose(
+            packed(X), whole[:, some], **near, err_msg="against(basis)(A) must equal similarity(A, basis)"
+        )
+    assert joblib.hash(X) == before, "a similarity must leave the items as they were"
+    if fitted.symmetric:
+        np.testing.assert_allclose(whole, whole.T, **near, err_msg="symmetric = True, but s(a, b) differs from s(b, a)")
+    if fitted.psd:
+        values = np.linalg.eigvalsh((whole + whole.T) / 2)
+        lowest = -rtol * max(1.0, float(values[-1]))
+        assert values[0] >= lowest, f"psd = True, but the Gram matrix has the eigenvalue {values[0]:.3g}"
+    copy = deepcopy(fitted)
+    np.testing.assert_allclose(
+        copy(X, copy.exemplars(X, rows)), whole, **near, err_msg="a copy must give the same numbers"
+    )
+    assert set(clone(original).get_params()) == set(original.get_params()), "clone must keep the parameters"
