@@ -1,10 +1,32 @@
 """Large-margin classification with any similarity measure, positive definite or not."""
 
-from besvm.classifier import BESVMClassifier, LinearSVMClassifier
-from besvm.expansion import BasisExpansion
-from besvm.measures import Measure
-from besvm.scaling import MeanNormScaler
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from besvm.classifier import BESVMClassifier, LinearSVMClassifier
+    from besvm.expansion import BasisExpansion
+    from besvm.measures import Measure
+    from besvm.scaling import MeanNormScaler
 
 __version__ = "0.1.0"
 
 __all__ = ["BESVMClassifier", "BasisExpansion", "LinearSVMClassifier", "MeanNormScaler", "Measure"]
+
+_HOME = {  # imported when first asked for: scikit-learn alone takes most of a second
+    "BESVMClassifier": "classifier",
+    "BasisExpansion": "expansion",
+    "LinearSVMClassifier": "classifier",
+    "MeanNormScaler": "scaling",
+    "Measure": "measures",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"besvm.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'besvm' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -44,11 +44,12 @@ def fit_linear(
     probability: bool,
     verbose: int = 0,
     start: tuple[np.ndarray, np.ndarray] | None = None,
+    max_rank: int | None = None,
 ) -> LinearModel:
     """Train one-vs-rest (one column for two classes), and settle the slope of the probabilities on held-out rows."""
     positive = np.array([1]) if n_classes == 2 else np.arange(n_classes)
     problem = Problem(labels, positive, weights)
-    options: dict[str, Any] = {"C": C, "intercept": intercept, "max_iter": max_iter}
+    options: dict[str, Any] = {"C": C, "intercept": intercept, "max_iter": max_iter, "max_rank": max_rank}
     slope = preconditioner = None
     with progress("training", verbose=verbose) as shown:
         if probability:
@@ -108,6 +109,12 @@ def _norms(block: Any) -> np.ndarray:
     if issparse(block):
         return np.sqrt(np.asarray(block.multiply(block).sum(axis=1), dtype=np.float64).ravel())
     return np.sqrt(np.einsum("ij,ij->i", block, block, dtype=np.float64))
+
+
+def n_columns(n: int, n_classes: int, probability: bool) -> int:
+    """Return how many columns are ever solved at once."""
+    one_vs_rest = 1 if n_classes == 2 else n_classes
+    return one_vs_rest * (N_FOLDS if probability and n < ONE_FOLD_FROM else 1)
 
 
 def _average(result: Result, K: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve
 
 from besvm._parallel import thread_map
+
+FLAT = 10.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
 
 Apply = Callable[[np.ndarray], np.ndarray]
 
@@ -60,24 +62,31 @@ class Preconditioner:
         return cho_factor(hessian, lower=True)
 
 
-def rank_for(n_features: int) -> int:
-    """Return how many eigenvectors pay: forming their Hessians then costs about one pass."""
-    return min(n_features, max(64, min(256, int(2 * np.sqrt(n_features)))))
+def first_rank(size: int) -> int:
+    """Return how many eigenvectors to begin with: forming their Hessians then costs about one pass."""
+    return size if size <= 128 else max(64, min(256, int(2 * np.sqrt(size))))
 
 
-def sketch(design: Design, weights: np.ndarray, seed: int) -> Preconditioner:
-    """Find the leading eigenvectors of the weighted φᵀφ in two passes.
+def last_rank(size: int) -> int:
+    """Return how many eigenvectors at most: their coordinates then take a quarter of the memory of the features."""
+    return size if size <= 512 else max(256, min(1024, size // 4))
+
+
+def sketch(design: Design, weights: np.ndarray, C: float, max_rank: int | None = None, seed: int = 0) -> Preconditioner:
+    """Find the leading eigenvectors of the weighted φᵀφ, as many as the Hessians at this C call for.
 
     The method is the Nyström approximation from Gaussian test vectors (Frangella, Tropp and Udell 2023), with more
-    test vectors than are kept: the surplus is what makes the kept ones good.
+    test vectors than are kept: the surplus is what makes the kept ones good. Normalised features are content with
+    the first try, of two passes; where the spectrum falls slowly, twice as many vectors are tried, and so on.
     """
     size = design.shape[1]
-    rank = rank_for(size)
-    if rank == size:  # few features: form every Hessian whole
-        vectors, rest = np.eye(size), 0.0
-    else:
-        vectors, rest = _leading(design, weights, rank, seed)
-    return Preconditioner(vectors.astype(design.dtype), design.product(vectors), rest)
+    most = min(max_rank or size, last_rank(size))
+    rank = min(first_rank(size), most)
+    while True:
+        vectors, rest = _leading(design, weights, rank, seed) if rank < size else (np.eye(size), 0.0)
+        if C * rest <= FLAT or rank == most:
+            return Preconditioner(vectors.astype(design.dtype), design.product(vectors), rest)
+        rank = min(2 * rank, most)
 
 
 def _leading(design: Design, weights: np.ndarray, rank: int, seed: int) -> tuple[np.ndarray, float]:
@@ -89,10 +98,9 @@ def _leading(design: Design, weights: np.ndarray, rank: int, seed: int) -> tuple
     forward = design.forward(test)
     image = design.backward(lambda rows, block: (forward(block) * weights[rows],), True)[0]  # φᵀφ @ test
     core = test.T @ image
-    values, rotation = eigh((core + core.T) / 2)
+    values, rotation = np.linalg.eigh((core + core.T) / 2)
     sound = values > n_tests * np.finfo(design.dtype).eps * values[-1]  # the others are rounding errors
     half = image @ (rotation[:, sound] / np.sqrt(values[sound]))  # half @ half.T ≈ φᵀφ
-    values, rotation = eigh(half.T @ half)
-    values, rotation = values[-rank:], rotation[:, -rank:]
-    vectors = np.linalg.qr(half @ rotation)[0]  # rounding has left the angles not quite right
-    return vectors, float(values[0]) if sound.all() else 0.0
+    values, rotation = np.linalg.eigh(half.T @ half)
+    vectors = np.linalg.qr(half @ rotation[:, -rank:])[0]  # rounding has left the angles not quite right
+    return vectors, float(values[-rank]) if len(values) > rank else 0.0

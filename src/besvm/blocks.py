@@ -21,7 +21,7 @@ T = TypeVar("T")
 CACHE_BYTES = 1 << 22  # a block that the second product of a pass still finds in the cache
 COARSE_BYTES = 1 << 24  # a block whose product with itself is worth a matrix of its own
 DISK_BYTES = 1 << 23  # long reads, yet small beside any memory limit
-COMPUTE_BYTES = 1 << 25  # enough rows for a similarity to run at full speed
+COMPUTE_BYTES = 1 << 24  # enough rows for a similarity to run at full speed
 
 
 class RowBlocks(ABC):

@@ -11,8 +11,9 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from besvm._fit_linear import LinearModel, fit_linear
+from besvm._fit_linear import LinearModel, fit_linear, n_columns
 from besvm._parallel import slices, workers
+from besvm._precondition import first_rank
 from besvm._progress import progress, say
 from besvm._rows import n_rows, span
 from besvm._validate import (
@@ -327,8 +328,10 @@ class BESVMClassifier(_MarginClassifier):
         weights = check_weights(X, labels, classes, self.class_weight, sample_weight, np.float64)
         with workers(self.n_jobs):
             expander = fit_expander(X, classes[labels], measures, self.basis, make_rng(self.random_state), weights)
-            work = work_bytes(n_rows(X), expander.width, len(classes))
-            chosen = plan(n_rows(X), expander.width, work, self.storage, self.memory_limit)
+            n, width = n_rows(X), expander.width
+            rank = None if self.memory_limit is None else first_rank(width + 1)  # where memory is short, save here too
+            work = work_bytes(n, width, n_columns(n, len(classes), self.probability), rank)
+            chosen = plan(n, width, work, self.storage, self.memory_limit)
             say(self.verbose, str(chosen))
             with filled(expander, X, chosen.storage, self.verbose) as blocks:
                 normalizer = fit_affine(blocks, expander.groups, self.normalize, weights)
@@ -345,6 +348,7 @@ class BESVMClassifier(_MarginClassifier):
                     max_iter=self.max_iter,
                     probability=self.probability,
                     verbose=self.verbose,
+                    max_rank=rank,
                 )
         self._take(classes, model)
         self._expander, self._normalizer = expander, normalizer

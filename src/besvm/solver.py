@@ -18,12 +18,13 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import issparse
 
-from besvm._precondition import Preconditioner, rank_for, sketch
-from besvm.blocks import RowBlocks
+from besvm._precondition import Preconditioner, last_rank, sketch
+from besvm.blocks import COMPUTE_BYTES, RowBlocks
 
 Intercept = Literal["free", "penalized", "none"]
 
 MAX_CG = 50  # steps of one Newton direction; the preconditioner makes three usual
+BLOCKS_IN_FLIGHT = 12 * COMPUTE_BYTES  # blocks, their products, and what the allocator keeps of them: measured
 MAX_LINE = 30  # steps of one line search; four are usual
 FORCING = 0.25  # a direction is good enough once its residual is this share of the gradient
 
@@ -156,7 +157,7 @@ def solve(
     max_iter: int = 100,
     start: tuple[np.ndarray, np.ndarray] | None = None,
     preconditioner: Preconditioner | None = None,
-    random_state: int = 0,
+    max_rank: int | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Result:
     """Minimise the squared-hinge objective of every column of ``problem``.
@@ -176,6 +177,8 @@ def solve(
         Where to begin, for example the solution for the last C of a path.
     preconditioner : Preconditioner, optional
         That of an earlier Result on the same features; it does not depend on C.
+    max_rank : int, optional
+        The most eigenvectors that a new preconditioner may take: less memory, and perhaps more passes.
 
     Examples
     --------
@@ -188,7 +191,7 @@ def solve(
     """
     state = _Newton(blocks, problem, C, intercept)
     if preconditioner is None:
-        preconditioner = sketch(state.design, problem.row_weights().mean(axis=1), random_state)
+        preconditioner = sketch(state.design, problem.row_weights().mean(axis=1), C, max_rank)
     if start is not None:
         state.start_from(*start)
 
@@ -249,18 +252,16 @@ def solve_path(blocks: RowBlocks, problem: Problem, Cs: list[float] | np.ndarray
     return results
 
 
-def work_bytes(n: int, n_features: int, n_columns: int) -> int:
+def work_bytes(n: int, n_features: int, n_columns: int, max_rank: int | None = None) -> int:
     """Return an upper estimate of the memory that a solve takes beside the features, in float32.
 
-    Seven (n, K) arrays, the preconditioner's coordinates and vectors, its sketch, and a dozen (D, K) arrays; the
-    columns of held-out folds are counted in: five times as many for few rows, as many again for many.
+    Counted are eight (n, K) arrays and a dozen (D, K) arrays, with the preconditioner's coordinates and vectors, its
+    sketch, and the blocks in flight.
     """
-    columns = n_columns * (2 if n >= 5000 else 6)
-    rank = rank_for(n_features + 1)
-    rows = n * (7 * 4 * columns + 4 * rank + 8)
-    features = (n_features + 1) * (12 * 8 * columns + 4 * rank + 5 * 8 * 2 * rank)
-    blocks = 6 << 25
-    return rows + features + blocks
+    rank = max_rank or last_rank(n_features + 1)
+    rows = n * (8 * 4 * n_columns + 4 * rank + 16)
+    features = (n_features + 1) * (12 * 8 * n_columns + 4 * rank + 4 * 8 * 2 * rank)
+    return rows + features + BLOCKS_IN_FLIGHT
 
 
 class _Newton:

@@ -1,0 +1,22 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, make_classification
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(X))
+    return X[order], y[order]
+
+
+@pytest.fixture(scope="session")
+def problem_data():
+    """Three classes, 400 rows, 30 features far from the origin."""
+    X, y = make_classification(400, 30, n_informative=8, n_classes=3, class_sep=0.6, flip_y=0.1, random_state=0)
+    return X + 3.0, y

@@ -1,0 +1,185 @@
+"""One clear sentence for every mistake, and nothing left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier
+from besvm.similarities import Similarity
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+y = np.arange(40) % 2
+
+
+class Says(Similarity):
+    """Returns whatever it is told to."""
+
+    vectors = True
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __call__(self, A, B):
+        S = np.asarray(A) @ np.asarray(B).T
+        if self.answer == "nan":
+            S[np.asarray(A)[:, 0] == X[17, 0]] = np.nan
+        elif self.answer == "transposed":
+            S = S.T
+        elif self.answer == "text":
+            S = S.astype(str)
+        return S
+
+
+def with_value(value):
+    bad = X.copy()
+    bad[5, 1] = value
+    return bad
+
+
+@pytest.mark.parametrize("Estimator", [LinearSVMClassifier, BESVMClassifier])
+@pytest.mark.parametrize(
+    ("data", "labels", "sentence"),
+    [
+        (with_value(np.nan), y, "contains NaN"),
+        (with_value(np.inf), y, "contains infinity"),
+        (X, np.zeros(40), "at least two classes, got only one class: 0"),
+        (X, y[:30], "X and y must have the same length.* 40 rows and 30 labels"),
+        (X[:, 0], y, "Expected 2D array, got 1D array"),
+        (X, np.linspace(0, 1, 40), "Unknown label type: continuous"),
+        (X, None, "requires y to be passed"),
+    ],
+)
+def test_bad_data(Estimator, data, labels, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Estimator().fit(data, labels)
+
+
+@pytest.mark.parametrize("Estimator", [LinearSVMClassifier, BESVMClassifier])
+@pytest.mark.parametrize("C", [0, -1.0, np.nan, "1"])
+def test_bad_c(Estimator, C):
+    with pytest.raises(ValueError, match="C must be a positive number, got"):
+        Estimator(C=C).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        (
+            {"measures": Says("nan")},
+            r"must be finite, got nan for the pair of exemplar 0 \(training row 2\) and sample 17",
+        ),
+        (
+            {"measures": Says("transposed")},
+            r"must return a matrix of shape \(40, 2\) \(samples, exemplars\), got \(2, 40\)",
+        ),
+        ({"measures": Says("text")}, "must return real numbers"),
+        ({"measures": "rbff"}, "did you mean 'rbf'"),
+        ({"measures": []}, "at least one similarity"),
+        ({"basis": 41}, r"at most 40 \(the number of rows\), got 41"),
+        ({"basis": [1, 40]}, "between 0 and 39"),
+        ({"basis": [1, 1]}, "must all differ, got row 1 2 times"),
+        ({"normalize": "minmax"}, "normalize must be 'mean-norm' or 'z-score' or None, got 'minmax'"),
+        ({"penalty": "l3"}, "penalty must be 'l2', got 'l3'"),
+        ({"multi_class": "all"}, "multi_class must be 'ovr', got 'all'"),
+        ({"storage": "tape"}, "storage must be one of"),
+        ({"memory_limit": "much"}, "memory_limit must be"),
+        ({"tol": 0}, "tol must be a positive number"),
+        ({"class_weight": {0: 0.0, 1: 1.0}}, "rows of at least two classes must weigh more than 0"),
+    ],
+)
+def test_bad_parameters(params, sentence):
+    params = {"measures": "linear", "basis": [2, 3]} | params
+    clf = BESVMClassifier(**params)
+    with pytest.raises(ValueError, match=sentence):
+        clf.fit(X, y)
+    assert not hasattr(clf, "classes_")
+
+
+def test_not_enough_memory_says_how_much():
+    with pytest.raises(MemoryError, match="within 10 kB, but with storage='disk' it needs"):
+        BESVMClassifier("linear", memory_limit=10_000).fit(X, y)
+
+
+def test_nan_at_prediction_names_the_pair_too():
+    clf = BESVMClassifier(lambda b, x: np.nan if x == 3 else b * x, basis=[0, 1]).fit([1, 2, 4, 5], [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"exemplar 0 \(training row 0\) and sample 1"):
+        clf.predict([1, 3])
+
+
+@pytest.mark.parametrize("estimator", [LinearSVMClassifier(), BESVMClassifier()])
+def test_predicting_before_fitting_and_on_other_features(estimator):
+    with pytest.raises(NotFittedError):
+        estimator.predict(X)
+    with pytest.raises(NotFittedError):
+        estimator.predict_proba(X)
+    estimator.fit(X, y)
+    with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 3 features"):
+        estimator.predict(X[:, :2])
+
+
+def test_expansion_checks_too():
+    with pytest.raises(ValueError, match="contains NaN"):
+        BasisExpansion().fit(with_value(np.nan))
+    with pytest.raises(TypeError, match="must have a length"):
+        BasisExpansion(lambda a, b: 0.0).fit(iter([1, 2]))
+    with pytest.raises(ValueError, match="at least one row"):
+        BasisExpansion(lambda a, b: 0.0).fit([])
+
+
+def test_a_failed_refit_leaves_the_fitted_estimator_as_it_was():
+    clf = BESVMClassifier("linear", basis=[1, 2, 3]).fit(X, y)
+    before = clf.decision_function(X)
+    with pytest.raises(ValueError, match="between 0 and 39"):
+        clf.set_params(basis=[99]).fit(X, y)
+    np.testing.assert_array_equal(clf.set_params(basis=[1, 2, 3]).decision_function(X), before)
+
+
+INTERRUPTED = """
+    import os, sys, tempfile
+    import numpy as np
+    from sklearn.utils.validation import check_is_fitted
+    from sklearn.exceptions import NotFittedError
+    from besvm import BESVMClassifier
+
+    def slow(b, x):
+        import time
+        time.sleep(0.001)
+        return float(b @ x)
+
+    tempfile.tempdir = sys.argv[1]
+    X = np.random.default_rng(0).normal(size=(5000, 3))
+    clf = BESVMClassifier(slow if sys.argv[2] == "similarity" else "rbf", basis=200, storage="disk", n_jobs=1,
+                          tol=1e-3 if sys.argv[2] == "similarity" else 1e-300, max_iter=10**9)
+    if sys.argv[2] == "solver":  # never converges, and never stops by itself
+        import besvm.solver
+        besvm.solver._Newton.step = (lambda step: lambda self, p: step(self, p) | True)(besvm.solver._Newton.step)
+    print("fitting", os.listdir(sys.argv[1]), flush=True)
+    try:
+        clf.fit(X, np.arange(5000) % 2)
+    except KeyboardInterrupt:
+        assert vars(clf).keys() == clf.get_params().keys(), "a half-fitted estimator"
+        print("interrupted", os.listdir(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("where", ["similarity", "solver"])
+def test_ctrl_c_leaves_no_files_and_no_half_fitted_estimator(where, tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(INTERRUPTED), str(tmp_path), where], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "fitting []\n"
+    deadline = time.monotonic() + 60
+    while not os.listdir(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.0)
+    assert len(os.listdir(tmp_path)) == 1
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert out == "interrupted []\n"

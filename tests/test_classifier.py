@@ -1,0 +1,216 @@
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.class_weight import compute_class_weight
+
+from besvm import BESVMClassifier, LinearSVMClassifier, Measure
+from besvm.basis import IndexBasis
+from besvm.similarities import RBF, Linear, NegativeDistance, Sigmoid
+
+
+def split(data, n):
+    X, y = data
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+def test_linear_is_a_drop_in_for_linear_svc(problem_data):
+    X, y = problem_data
+    ours = LinearSVMClassifier(C=0.5, penalize_intercept=True, tol=1e-8).fit(X, y)
+    theirs = LinearSVC(C=0.5, tol=1e-9, max_iter=100_000, dual=False).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_binary_is_one_column(problem_data):
+    X, y = problem_data
+    two = y < 2
+    ours = LinearSVMClassifier(penalize_intercept=True, class_weight="balanced", tol=1e-8).fit(X[two], y[two])
+    theirs = LinearSVC(tol=1e-9, max_iter=100_000, class_weight="balanced", dual=False).fit(X[two], y[two])
+    assert ours.coef_.shape == (1, 30)
+    assert ours.decision_function(X).shape == (len(X),)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+
+
+def test_class_weight_is_the_weight_of_a_rows_own_class(problem_data):
+    X, y = problem_data
+    own = {0: 1.0, 1: 3.0, 2: 0.2}
+    by_class = LinearSVMClassifier(class_weight=own).fit(X, y)
+    by_row = LinearSVMClassifier().fit(X, y, sample_weight=np.array([own[label] for label in y]))
+    np.testing.assert_allclose(by_class.coef_, by_row.coef_, atol=1e-8)
+    balanced = compute_class_weight("balanced", classes=np.unique(y), y=y)
+    np.testing.assert_allclose(
+        LinearSVMClassifier(class_weight="balanced").fit(X, y).coef_,
+        LinearSVMClassifier(class_weight=dict(enumerate(balanced))).fit(X, y).coef_,
+    )
+
+
+def test_sparse_text_like_input(rng):
+    X = csr_matrix(rng.random((300, 2000)) * (rng.random((300, 2000)) < 0.01))
+    y = np.asarray(X[:, :50].sum(axis=1)).ravel() > 0.25
+    np.testing.assert_allclose(
+        LinearSVMClassifier(tol=1e-6).fit(X, y).coef_,
+        LinearSVMClassifier(tol=1e-6).fit(X.toarray(), y).coef_,
+        atol=1e-5,
+    )
+
+
+def test_warm_start_along_a_path(problem_data):
+    X, y = problem_data
+    clf = LinearSVMClassifier(warm_start=True, probability=False)
+    for C in (0.01, 0.1, 1.0):
+        clf.set_params(C=C).fit(X, y)
+    cold = LinearSVMClassifier(C=1.0, probability=False).fit(X, y)
+    np.testing.assert_allclose(clf.objective_, cold.objective_, rtol=1e-3)
+    assert clf.fit(X, y).n_iter_ == 1  # nothing is left to do
+
+
+def test_a_stopped_solver_warns(problem_data):
+    with pytest.warns(ConvergenceWarning, match="above tol=1e-09; raise max_iter or tol"):
+        clf = LinearSVMClassifier(max_iter=1, tol=1e-9, probability=False).fit(*problem_data)
+    assert not clf.converged_
+
+
+def test_besvm_is_as_good_as_a_kernel_svm_on_digits(digits):
+    X, y, X_test, y_test = split(digits, 1000)
+    svc = SVC().fit(X, y).score(X_test, y_test)
+    linear = LinearSVC(dual=False).fit(X, y).score(X_test, y_test)
+    clf = BESVMClassifier("rbf", basis=500, C=10, random_state=0).fit(X, y)
+    assert clf.score(X_test, y_test) >= max(svc - 0.01, linear + 0.02)
+    assert clf.n_basis_ == 500
+    assert clf.converged_
+
+
+@pytest.mark.parametrize("measures", [Sigmoid(gamma=1e-3), "manhattan", [RBF(), NegativeDistance(), Linear()]])
+def test_indefinite_and_several_measures(digits, measures):
+    X, y, X_test, y_test = split(digits, 600)
+    clf = BESVMClassifier(measures, basis=IndexBasis(per_class=20)).fit(X, y)
+    assert clf.score(X_test, y_test) > 0.93
+    n = len(measures) if isinstance(measures, list) else 1
+    assert clf.coef_.shape == (10, 200 * n)
+    assert clf.n_basis_ == 200
+
+
+def test_measures_may_have_features_and_a_basis_of_their_own(digits):
+    X, y, X_test, y_test = split(digits, 600)
+    clf = BESVMClassifier(
+        [
+            Measure("rbf", name="raw"),
+            Measure("rbf", features=PCA(10), basis=[1, 2, 3], name="pca"),
+            Measure("linear", features=PCA(10)),
+        ],
+        basis=40,
+        random_state=0,
+    ).fit(X, y)
+    assert [len(rows) for rows in clf.basis_rows_] == [40, 3, 40]
+    np.testing.assert_array_equal(clf.basis_rows_[0], clf.basis_rows_[2])
+    assert len(clf._expander.transformers) == 1, "equal features are computed once"
+    assert clf.score(X_test, y_test) > 0.9
+
+
+@pytest.mark.parametrize("storage", ["disk", "recompute"])
+def test_the_same_classifier_from_every_store(digits, storage):
+    X, y, X_test, _ = split(digits, 900)
+    options = {"basis": 300, "random_state": 0, "tol": 1e-5}
+    expected = BESVMClassifier("rbf", **options).fit(X, y)
+    got = BESVMClassifier("rbf", storage=storage, **options).fit(X, y)
+    assert expected.storage_ == "memory"
+    assert got.storage_ == storage
+    np.testing.assert_allclose(got.coef_, expected.coef_, atol=2e-3 * np.abs(expected.coef_).max())
+    np.testing.assert_allclose(got.decision_function(X_test), expected.decision_function(X_test), atol=1e-3)
+
+
+def test_the_plan_is_said_at_verbosity_one(digits, capsys):
+    X, y, *_ = split(digits, 300)
+    BESVMClassifier("rbf", basis=50, verbose=1).fit(X, y)
+    said = capsys.readouterr().err
+    assert "besvm: features in memory: the features take" in said
+    assert "relative gradient" in said
+    BESVMClassifier("rbf", basis=50).fit(X, y)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_probabilities_are_calibrated_and_agree_with_predict(digits, n_classes):
+    X, y, X_test, y_test = split(digits, 800)
+    X, X_test = X + 6 * np.sin(np.arange(64)), X_test + 6 * np.sin(np.arange(64))
+    rng = np.random.default_rng(0)
+    y, y_test = (np.where(rng.random(len(t)) < 0.15, rng.integers(0, 10, len(t)), t) for t in (y, y_test))
+    if n_classes == 2:
+        y, y_test = y % 2, y_test % 2
+    clf = BESVMClassifier("rbf", basis=200, random_state=0).fit(X, y)
+    chance = clf.predict_proba(X_test)
+    np.testing.assert_allclose(chance.sum(axis=1), 1)
+    np.testing.assert_array_equal(clf.classes_[chance.argmax(axis=1)], clf.predict(X_test))
+    features = LinearSVC(dual=False)
+    platt = CalibratedClassifierCV(features, cv=5, ensemble=False).fit(clf_features(clf, X), y)
+    theirs = log_loss(y_test, platt.predict_proba(clf_features(clf, X_test)))
+    assert log_loss(y_test, chance) <= theirs * 1.1
+
+
+def clf_features(clf, X):
+    return clf._normalizer(clf._expander(X))
+
+
+def test_probabilities_can_be_left_out(digits):
+    X, y, *_ = split(digits, 200)
+    clf = BESVMClassifier(basis=20, probability=False).fit(X, y)
+    assert not hasattr(clf, "predict_proba")
+
+
+def test_strings_labels_pandas_and_pickle(digits):
+    X, y, *_ = split(digits, 300)
+    names = np.array(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])[y]
+    frame = pd.DataFrame(X).rename(columns=str)
+    clf = BESVMClassifier("rbf", basis=60, random_state=0).fit(frame, names)
+    assert set(clf.predict(frame)) <= set(names)
+    copy = pickle.loads(pickle.dumps(clf))
+    np.testing.assert_array_equal(copy.decision_function(frame), clf.decision_function(frame))
+
+
+def test_grid_search_over_a_similaritys_own_parameters(digits):
+    X, y, *_ = split(digits, 300)
+    search = GridSearchCV(
+        BESVMClassifier(RBF(), basis=30, probability=False), {"measures__gamma": [1e-6, 1e-3], "C": [0.1, 1]}, cv=2
+    )
+    assert search.fit(X, y).best_params_["measures__gamma"] == 1e-3
+
+
+def test_cross_validation_cuts_a_square_precomputed_matrix_both_ways(digits):
+    X, y, *_ = split(digits, 200)
+    K = RBF(1e-3)(X, X)
+    assert cross_val_score(BESVMClassifier("precomputed", basis=50, random_state=0), K, y, cv=3).min() > 0.7
+
+
+def test_deterministic_for_a_seed(digits):
+    X, y, X_test, _ = split(digits, 500)
+    one, two = (BESVMClassifier(basis=80, random_state=5, n_jobs=2).fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(one.decision_function(X_test), two.decision_function(X_test))
+
+
+def test_fit_takes_no_part_of_x_away(digits):
+    X, y, *_ = split(digits, 300)
+    before = X.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(BESVMClassifier(["rbf", "linear"], basis=50)).fit(X, y).predict(X)
+    np.testing.assert_array_equal(X, before)
+
+
+def test_the_default_tolerance_has_settled_the_accuracy(digits):
+    """Twenty times tighter changes next to no prediction."""
+    X, y, X_test, _ = split(digits, 1000)
+    usual = BESVMClassifier("rbf", basis=500, random_state=0).fit(X, y).predict(X_test)
+    tight = BESVMClassifier("rbf", basis=500, random_state=0, tol=5e-5).fit(X, y).predict(X_test)
+    assert (usual != tight).mean() < 0.003

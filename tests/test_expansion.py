@@ -1,0 +1,132 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import reference
+from besvm import BasisExpansion, LinearSVMClassifier
+from besvm.basis import Exemplars, IndexBasis, KMedoidsBasis
+from besvm.similarities import RBF, Linear
+
+
+def test_equals_the_formulas(rng):
+    X = rng.normal(size=(60, 5))
+    got = BasisExpansion(RBF(0.3), basis=[4, 9, 2]).fit_transform(X)
+    raw = reference.all_pairs(reference.rbf, X, X[[4, 9, 2]], gamma=0.3)
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, reference.mean_norm(raw), atol=1e-6)
+
+
+def test_large_float32_path_equals_the_formulas(rng):
+    """Large enough that the features are computed in float32, in several blocks."""
+    X = rng.normal(size=(3000, 5)) + 10
+    rows = np.arange(0, 3000, 20)
+    expansion = BasisExpansion(RBF(0.3), basis=rows).fit(X)
+    assert expansion._expander.dtype == np.float32
+    raw = reference.all_pairs(reference.rbf, X[:200], X[rows], gamma=0.3)
+    np.testing.assert_allclose(expansion.transform(X[:200]) * expansion.scale_ + expansion.mean_, raw, atol=1e-5)
+
+
+@pytest.mark.parametrize("normalize", ["mean-norm", "z-score", None])
+def test_fit_transform_is_fit_then_transform(normalize, rng):
+    X = rng.normal(size=(50, 4))
+    expansion = BasisExpansion("rbf", basis=7, normalize=normalize, random_state=3)
+    both = expansion.fit_transform(X)
+    np.testing.assert_allclose(expansion.transform(X), both, atol=1e-6)
+
+
+def test_anything_with_len_and_slices():
+    words = ["spam", "ham", "eggs", "bacon", "spam spam"]
+
+    def shared(a, b):
+        return len(set(a) & set(b))
+
+    class Shelf:
+        """Neither a list nor an array."""
+
+        def __len__(self):
+            return len(words)
+
+        def __getitem__(self, item):
+            return words[item]
+
+    for X in (words, tuple(words), Shelf(), np.array(words, dtype=object), pd.Series(words)):
+        got = BasisExpansion(shared, basis=[0, 2], normalize=None).fit_transform(X)
+        np.testing.assert_array_equal(got[:, 0], [4, 2, 1, 1, 4])
+
+
+def test_arrays_of_unequal_length(rng):
+    X = [rng.normal(size=n) for n in (3, 5, 2, 7)]
+    got = BasisExpansion(lambda a, b: -abs(len(a) - len(b)), basis=[1], normalize=None).fit_transform(X)
+    np.testing.assert_array_equal(got[:, 0], [-2, 0, -3, -2])
+
+
+def test_an_asymmetric_similarity_stays_so():
+    got = BasisExpansion(lambda b, x: 10 * b + x, basis=[0, 1], normalize=None).fit_transform([1, 2, 3])
+    np.testing.assert_array_equal(got, [[11, 21], [12, 22], [13, 23]])
+
+
+def test_features_come_before_the_similarity(rng):
+    X = rng.normal(size=(40, 6))
+    pca = PCA(2, svd_solver="full").fit(X)
+    got = BasisExpansion(Linear(), basis=[3, 5], features=PCA(2, svd_solver="full"), normalize=None).fit_transform(X)
+    Z = pca.transform(X)
+    np.testing.assert_allclose(got, Z @ Z[[3, 5]].T, atol=1e-5)
+    by_medoids = BasisExpansion("rbf", basis=KMedoidsBasis(3), features=PCA(2), random_state=0).fit(X)
+    assert len(by_medoids.basis_rows_) == 3
+
+
+def test_exemplars_given_outright(rng):
+    X, E = rng.normal(size=(20, 3)), rng.normal(size=(4, 3))
+    for basis in (E, Exemplars(E)):
+        expansion = BasisExpansion(Linear(), basis=basis, normalize=None).fit(X)
+        np.testing.assert_allclose(expansion.transform(X), X @ E.T, rtol=1e-5, atol=1e-6)
+        assert expansion.basis_rows_ is None
+    with pytest.raises(ValueError, match="exemplars must have 3 numbers like the samples"):
+        BasisExpansion(Linear(), basis=np.ones((2, 5))).fit(X)
+
+
+def test_precomputed_block_and_square(rng):
+    S = rng.normal(size=(30, 6))
+    np.testing.assert_allclose(BasisExpansion("precomputed", normalize=None).fit_transform(S), S, rtol=1e-6)
+    K = rng.normal(size=(30, 30))
+    picked = BasisExpansion("precomputed", basis=[3, 7], normalize=None).fit(K)
+    np.testing.assert_allclose(picked.transform(K[:5]), K[:5][:, [3, 7]], rtol=1e-6)
+    with pytest.raises(ValueError, match="must be square"):
+        BasisExpansion("precomputed", basis=[1, 2]).fit(S)
+    with pytest.raises(ValueError, match="row numbers"):
+        BasisExpansion("precomputed", basis=Exemplars([1])).fit(K)
+
+
+def test_pipeline_union_grid_search_and_names(digits):
+    X, y = digits[0][:400], digits[1][:400]
+    union = FeatureUnion([("near", BasisExpansion("rbf", basis=20)), ("plain", StandardScaler())])
+    assert make_pipeline(union, LogisticRegression(max_iter=2000)).fit(X, y).score(X, y) > 0.9
+    search = GridSearchCV(
+        make_pipeline(BasisExpansion(RBF(), basis=IndexBasis(per_class=5)), LinearSVMClassifier(probability=False)),
+        {"basisexpansion__similarity__gamma": [1e-4, 1e-3], "basisexpansion__basis__per_class": [3, 6]},
+        cv=2,
+    ).fit(X, y)
+    assert len(search.best_estimator_[0].basis_rows_) in (30, 60)
+    frame = BasisExpansion("rbf", basis=[5, 1]).set_output(transform="pandas").fit_transform(X)
+    assert list(frame.columns) == ["rbf_5", "rbf_1"]
+
+
+def test_reproducible_for_a_seed_and_blind_to_the_global_one(digits):
+    X, y = digits[0][:300], digits[1][:300]
+    np.random.seed(1)  # noqa: NPY002  (the point of the test)
+    first = BasisExpansion(basis=30, random_state=7).fit(X, y).basis_rows_
+    np.random.seed(2)  # noqa: NPY002
+    np.testing.assert_array_equal(BasisExpansion(basis=30, random_state=7).fit(X, y).basis_rows_, first)
+    assert not np.array_equal(BasisExpansion(basis=30, random_state=8).fit(X, y).basis_rows_, first)
+    legacy = np.random.RandomState(3)
+    assert len(BasisExpansion(basis=30, random_state=legacy).fit(X, y).basis_rows_) == 30
+
+
+def test_a_continuous_target_does_not_balance_the_basis(rng):
+    X = rng.normal(size=(50, 2))
+    assert len(BasisExpansion(basis=9).fit(X, rng.normal(size=50)).basis_rows_) == 9

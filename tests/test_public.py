@@ -1,0 +1,31 @@
+import subprocess
+import sys
+
+import besvm
+import besvm.similarities
+
+
+def test_the_public_names_are_exactly_these():
+    assert sorted(besvm.__all__) == [
+        "BESVMClassifier",
+        "BasisExpansion",
+        "LinearSVMClassifier",
+        "MeanNormScaler",
+        "Measure",
+    ]
+    for name in besvm.__all__:
+        assert getattr(besvm, name).__module__.startswith("besvm.")
+    for name in besvm.similarities.__all__:
+        assert hasattr(besvm.similarities, name)
+
+
+def test_importing_is_quick_and_brings_nothing_heavy():
+    code = (
+        "import time; start = time.perf_counter(); import besvm; took = time.perf_counter() - start; import sys; "
+        "besvm.BESVMClassifier; heavy = {'numba', 'matplotlib', 'dask', 'rich', 'typer'} & set(sys.modules); "
+        "print(took, *heavy)"
+    )
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]
+    times = [float(run.stdout.split()[0]) for run in runs]
+    assert min(times) < 1.0
+    assert all(len(run.stdout.split()) == 1 for run in runs), runs[0].stdout
