@@ -14,9 +14,10 @@ def strokes(size: int) -> np.ndarray:
     angles = np.arange(N_ORIENTATIONS)[:, None, None] * np.pi / N_ORIENTATIONS
     off_line = np.abs(x * np.cos(angles) + y * np.sin(angles))
     along_line = np.abs(y * np.cos(angles) - x * np.sin(angles))
-    half_width = max(0.5, size / 32)
+    half_width = max(0.5, size / 24)
     # Distances beyond the stroke fade over one pixel, so slanted strokes look smooth.
-    return np.clip(half_width + 0.5 - off_line, 0, 1) * np.clip(size / 2 - along_line, 0, 1)
+    stroke: np.ndarray = np.clip(half_width + 0.5 - off_line, 0, 1) * np.clip(size / 2 - along_line, 0, 1)
+    return stroke
 
 
 def draw(orientations: np.ndarray, size: int) -> np.ndarray:
@@ -41,5 +42,5 @@ def side_by_side(pictures: list[np.ndarray], gap: int) -> np.ndarray:
 
 
 def to_bytes(picture: np.ndarray) -> np.ndarray:
-    """Return ``picture`` as uint8, brightened by a square root so that faint strokes can be seen."""
-    return np.round(255 * np.sqrt(np.clip(picture / BRIGHTEST, 0, 1))).astype(np.uint8)
+    """Return ``picture`` as uint8, squared so that the main orientation stands out of the even rest."""
+    return np.round(255 * np.clip(picture / BRIGHTEST, 0, 1) ** 2).astype(np.uint8)

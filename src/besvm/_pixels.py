@@ -55,7 +55,8 @@ def _describe_one(number: int, image: Any, cell: int, n_values: int | None, fill
     _check_numeric(image)
     out = _empty_grids(image[None], cell, n_values)
     fill(_grey_levels(image[None], first=number), out)
-    return out[0]
+    grid: np.ndarray = out[0]
+    return grid
 
 
 def _as_batch(images: np.ndarray) -> np.ndarray:

@@ -129,8 +129,8 @@ class FHOG(_GridDescriptor):
     def render(features: Any, size: int = 24) -> np.ndarray:
         """Draw features for people to look at: each cell a bundle of strokes along the edges it sees.
 
-        A stroke is as bright as the contrast-insensitive channel of its orientation, on a scale that is the
-        same for all pictures, so that they can be compared.
+        A stroke is as bright as the square of the contrast-insensitive channel of its orientation, on a scale
+        that is the same for all pictures, so that they can be compared.
 
         Parameters
         ----------
@@ -158,9 +158,8 @@ class FHOG(_GridDescriptor):
         if not isinstance(size, (int, np.integer)) or size < 3:
             raise ValueError(f"size must be a whole number of at least 3 pixels, got {size!r}")
         undirected = [grid[:, :, FIRST_UNDIRECTED:FIRST_TEXTURE] for grid in _as_grids(features)]
-        return side_by_side(
-            [to_bytes(draw(grid, int(size))) for grid in undirected], gap=max(1, int(size) // 4)
-        )
+        pictures = [to_bytes(draw(grid, int(size))) for grid in undirected]
+        return side_by_side(pictures, gap=max(1, int(size) // 4))
 
 
 class CellColour(_GridDescriptor):
