@@ -117,7 +117,7 @@ def _extract(archive: Path, folder: Path) -> None:
 def _n_records(path: Path) -> int:
     if not path.is_file():
         raise FileNotFoundError(
-            f"CIFAR-10 needs the file {path.name}, which is not in {path.parent}; give the folder that has it, "
+            f"CIFAR-10 needs the file {path.name}, got none in {path.parent}; give the folder that has it, "
             "or call besvm.datasets.fetch_cifar10()"
         )
     return path.stat().st_size // RECORD_BYTES

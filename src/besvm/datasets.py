@@ -141,9 +141,9 @@ def make_toy(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Make a two-class problem in the plane that no straight line solves: two spirals, one inside the other.
 
-    It stands in for the toy problem of the paper's 2-D demonstration, whose points it does not list: it fits
-    in the unit square, needs a curved boundary on more than one scale, and can be made noisy and imbalanced.
-    One ``random_state`` gives the same points at every level of noise, moved by more or less in the same
+    It stands in for the toy problem of the paper's 2-D demonstration, whose points the paper does not list:
+    it needs a curved boundary, suits the paper's levels of noise, and can be made imbalanced. The same
+    ``random_state`` gives the same points at every level of noise, moved by more or less in the same
     directions, so that levels can be compared.
 
     Parameters
@@ -160,7 +160,7 @@ def make_toy(
     Returns
     -------
     X : array of shape (n_samples, 2), float64
-        The points, in random order; without noise inside [0, 1] x [0, 1].
+        The points, in random order; without noise inside [-1, 1] x [-1, 1].
     y : array of shape (n_samples,), int64
         Their classes, 0 and 1.
 
@@ -175,9 +175,9 @@ def make_toy(
     random = check_random_state(random_state)
     y = random.permutation((np.arange(n_samples) < n_ones).astype(np.int64))
     along = np.sqrt(random.uniform(size=n_samples))  # the root spreads points evenly along a spiral
-    angle = 3 * np.pi * along + np.pi * y
-    radius = 0.08 + 0.42 * along
-    spirals = 0.5 + radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    angle = 2.5 * np.pi * along + np.pi * y
+    radius = 0.2 + 0.8 * along  # leaves 0.32 between the spirals; the noise of the paper goes up to 0.2
+    spirals = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     return spirals + noise * random.standard_normal((n_samples, 2)), y
 
 

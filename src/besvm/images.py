@@ -66,7 +66,7 @@ class FHOG(_GridDescriptor):
         - "keep" lets the nearest cell of the image stand in for a missing one: not a proper neighbour, but
           consistent for all images, which is what the paper's experiments rely on.
         - "pad" repeats the border pixels for one cell on every side, and leaves the added cells out again:
-          the missing neighbours see only what the border gradients spill over.
+          the neighbours see edges that cross the border go straight on.
         - "upsample" enlarges the image bilinearly by one cell on every side, and leaves the outer cells out,
           which is the fix the paper proposes: every cell has true neighbours, but the outermost strip of the
           image is seen only through them.
@@ -80,7 +80,7 @@ class FHOG(_GridDescriptor):
     - A gradient is the difference of the two pixels on either side, in the channel where it is longest (the
       first of equals). At the border of the image the pixel itself stands in for the one outside.
     - A gradient goes to the nearest of the 18 directions (the lower number of two equally near: a purely
-      vertical gradient lies half-way between two), and is shared bilinearly between the four nearest cells.
+      vertical gradient lies half-way between two, so it is not mirrored exactly with its image), and is shared bilinearly between the four nearest cells.
       Shares of cells outside the image are lost.
     - Every cell is kept, unlike in the original code, which drops the outer ones: 32 x 32 pixels give 4 x 4
       cells of 8 pixels. Pixels right of or below the last whole cell do not vote.
