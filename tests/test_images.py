@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -39,6 +41,7 @@ def images() -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def photograph() -> np.ndarray:
+    pytest.importorskip("PIL", reason="scikit-learn reads its sample images with Pillow")
     return load_sample_images().images[0][100:200:2, 200:330:2]
 
 
@@ -175,6 +178,19 @@ def test_one_thread_equals_two_and_parts_equal_the_whole(descriptor: FHOG | Cell
     np.testing.assert_array_equal(descriptor.transform(images[117:119]), whole[117:119])
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
+def test_memory_beyond_the_result_is_a_few_blocks(dtype: type) -> None:
+    images = np.zeros((5000, 32, 32, 3), dtype=dtype)
+    FHOG(4).transform(images[:2])  # compiled before we look
+    tracemalloc.start()
+    try:
+        features = FHOG(4).transform(images)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < features.nbytes + 16 * 2**20
+
+
 def test_views_and_read_only_arrays(images: np.ndarray) -> None:
     expected = FHOG().transform(images[::-1, ::-1, :, ::-1].copy())
     images.flags.writeable = False
@@ -207,7 +223,7 @@ def test_wrong_shapes_are_refused(X: object, message: str) -> None:
             descriptor.transform(X)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e30])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e30, -1e10])
 def test_values_that_are_no_pixels_are_refused(value: float) -> None:
     images = np.zeros((500, 32, 32, 3))
     images[412, 3, 4, 1] = value
@@ -215,6 +231,13 @@ def test_values_that_are_no_pixels_are_refused(value: float) -> None:
         FHOG().transform(images)
     with pytest.raises(ValueError, match="image 1 has"):
         FHOG().transform([images[0], images[412]])
+
+
+def test_integers_that_are_no_pixels_are_refused() -> None:
+    image = np.zeros((16, 16), dtype=np.int64)
+    image[3, 3] = np.iinfo(np.int64).min
+    with pytest.raises(ValueError, match="image 0 has -9223372036854775808"):
+        FHOG().transform(image)
 
 
 @pytest.mark.parametrize("dtype", [complex, "U3", "M8[s]"])

@@ -91,7 +91,7 @@ def _empty_grids(images: np.ndarray, cell: int, n_values: int | None) -> np.ndar
 
 def _grey_levels(images: np.ndarray, first: int) -> np.ndarray:
     """Return a fresh float32 (n, channels, h, w), white at 255; ``first`` numbers the images in an error."""
-    if images.dtype.kind == "f":
+    if images.dtype.kind == "f" or images.dtype.itemsize > 2:
         _check_values(images, first)
     # Copied even if float32 already: the loop wants each channel of each row in one piece.
     pixels = images.transpose(0, 3, 1, 2).astype(np.float32, order="C", copy=True)
@@ -104,10 +104,10 @@ def _grey_levels(images: np.ndarray, first: int) -> np.ndarray:
 def _check_values(images: np.ndarray, first: int) -> None:
     if images.size == 0 or (
         images.min() >= -LARGEST_VALUE and images.max() <= LARGEST_VALUE
-    ):  # NaN is neither
+    ):  # False for NaN
         return
-    bad = ~(np.abs(images) <= LARGEST_VALUE)
-    where = np.argwhere(bad)[0]
+    good = (images >= -LARGEST_VALUE) & (images <= LARGEST_VALUE)
+    where = np.argwhere(~good)[0]
     raise ValueError(
         f"pixels must be finite and at most {LARGEST_VALUE:g} in size, image {first + where[0]} has "
         f"{images[tuple(where)]}; mend or drop it"

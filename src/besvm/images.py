@@ -79,13 +79,16 @@ class FHOG(_GridDescriptor):
 
     - A gradient is the difference of the two pixels on either side, in the channel where it is longest (the
       first of equals). At the border of the image the pixel itself stands in for the one outside.
-    - A gradient goes to the nearest of the 18 directions (the lower number of two equally near: a purely
-      vertical gradient lies half-way between two, so it is not mirrored exactly with its image), and is shared bilinearly between the four nearest cells.
-      Shares of cells outside the image are lost.
+    - A gradient goes to the nearest of the 18 directions, and is shared bilinearly between the four nearest
+      cells. Shares of cells outside the image are lost. A purely vertical gradient lies half-way between two
+      directions and goes to the one of lower number, so that it is not mirrored along with its image.
     - Every cell is kept, unlike in the original code, which drops the outer ones: 32 x 32 pixels give 4 x 4
       cells of 8 pixels. Pixels right of or below the last whole cell do not vote.
     - Integers are grey levels 0..255 (uint16: 0..65535), floats 0..1. Contrast is normalised away, so another
       scale gives the same features, unless its gradients are below some 1e-4 of white and drown in rounding.
+
+    The features of a cell have no names of their own, so there is no ``get_feature_names_out`` and
+    ``set_output`` does not apply.
 
     References
     ----------
@@ -204,12 +207,12 @@ def _hog_filler(cell: int, border: str) -> Fill:
 
     def fill(pixels: np.ndarray, out: np.ndarray) -> None:
         if border == "keep":
-            hog_block(pixels, cell, out)
+            hog_block(pixels, int(cell), out)
             return
         n, rows, columns, _ = out.shape
         enlarged = _pad(pixels, cell) if border == "pad" else _upsample(pixels, cell)
         with_outer_cells = np.empty((n, rows + 2, columns + 2, N_CHANNELS), dtype=np.float32)
-        hog_block(enlarged, cell, with_outer_cells)
+        hog_block(enlarged, int(cell), with_outer_cells)
         out[:] = with_outer_cells[:, 1:-1, 1:-1]
 
     return fill
