@@ -140,21 +140,13 @@ def test_flat_images_have_no_features(border: str, dtype: type) -> None:
     assert not FHOG(4, border=border).transform(flat).any()
 
 
-@pytest.mark.parametrize(
-    "border", ["keep", "upsample"]
-)  # repeated columns are all ties, which have no mirror image
+@pytest.mark.parametrize("border", ["keep", "upsample"])  # the columns "pad" repeats hold only vertical ties
 def test_mirroring_an_image_mirrors_its_features(border: str) -> None:
     images = np.random.default_rng(1).uniform(size=(4, 24, 32, 3))
     directions = [(9 - o) % 18 for o in range(18)]
     orientations = [18 + (9 - o) % 9 for o in range(9)]
-    mirrored_channels = [
-        *directions,
-        *orientations,
-        29,
-        30,
-        27,
-        28,
-    ]  # left blocks and right blocks change places
+    textures = [29, 30, 27, 28]  # the blocks to the left and to the right change places
+    mirrored_channels = [*directions, *orientations, *textures]
     features, mirrored = (FHOG(8, border=border).transform(x) for x in (images, images[:, :, ::-1]))
     np.testing.assert_allclose(mirrored, features[:, :, ::-1, mirrored_channels], atol=1e-5)
 

@@ -10,17 +10,13 @@ from sklearn.utils.validation import check_scalar
 
 from besvm._parallel import slices, thread_map
 
-BLOCK_VALUES = (
-    1 << 18
-)  # a megabyte of float32 pixels: stays in one core's cache from the cast to the histogram
+BLOCK_VALUES = 1 << 18  # a megabyte of float32 pixels, which stays in a core's cache until the loop reads it
 LARGEST_VALUE = 1e9  # large enough for any unit, small enough for its square times many pixels in float32
 
 # What white is; any other integer type is taken to hold the usual 0..255, any float type 0..1.
 WHITE = {np.dtype(np.bool_): 1.0, np.dtype(np.uint16): 65535.0}
 
-Fill = Callable[
-    [np.ndarray, np.ndarray], None
-]  # (pixels (n, channels, h, w) in 0..255, out (n, H, W, values))
+Fill = Callable[[np.ndarray, np.ndarray], None]  # (pixels (n, channels, h, w), out (n, H, W, values))
 
 
 def describe(X: Any, cell: int, n_values: int | None, fill: Fill) -> np.ndarray | list[np.ndarray]:
