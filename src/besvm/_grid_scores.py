@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,16 +13,17 @@ from besvm._parallel import slices
 
 Fill = Callable[[np.ndarray, np.ndarray], None]  # (grids of some samples, rows of the output to fill)
 
-ROWS = 48  # samples scored by one thread at a time: eight panels of cell pairs, which stay in its cache
+ROWS = 72  # samples scored by one thread at a time
 _BLOCK = 128  # exemplars scored at a time by frequency: the products of a block stay in the last cache
 
 
 def linear_scores(basis: np.ndarray) -> Fill:
     """Score without any displacement: the dot product of whole grids."""
-    exemplars = np.ascontiguousarray(basis.reshape(len(basis), -1).T)
+    numbers = math.prod(basis.shape[1:])
+    exemplars = np.ascontiguousarray(basis.reshape(len(basis), numbers).T)
 
     def fill(samples: np.ndarray, out: np.ndarray) -> None:
-        np.matmul(samples.reshape(len(samples), -1), exemplars, out=out)
+        np.matmul(samples.reshape(len(samples), numbers), exemplars, out=out)
 
     return fill
 
