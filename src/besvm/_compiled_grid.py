@@ -47,6 +47,10 @@ def _splat(builder: ir.IRBuilder, number: Any) -> Any:
     return builder.shuffle_vector(first, undefined, lanes)
 
 
+def _max(builder: ir.IRBuilder, a: Any, b: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
 def _loop(
     builder: ir.IRBuilder,
     start: Any,
@@ -110,65 +114,130 @@ def _dot_products(typing_context, samples, sample_at, basis, basis_at, depth, ou
 
 
 @intrinsic
-def _add_best(typing_context, dots, cells, values, start, stop, floor, total, total_at):
-    """total tile += max(floor, max_k dots[cells[k]] + values[k]), over the candidates start <= k < stop."""
+def _add_best(typing_context, dots, dots_at, offsets, n_offsets, values, total, total_at):
+    """total tile += max_k dots[dots_at + offsets[k]] + values[k]; values may be None, for zeros."""
     place = types.intp
-    signature = types.void(dots, cells, values, place, place, types.float32, total, place)
+    signature = types.void(dots, place, offsets, place, values, total, place)
+    has_values = not isinstance(values, types.NoneType)
 
     def generate(context, builder, signature, arguments):
-        dots, cells, values, start, stop, floor, total, total_at = arguments
-        nothing = start.type(0)
-        dots = _pointer(context, builder, signature.args[0], dots, nothing)
-        cells = _pointer(context, builder, signature.args[1], cells, nothing)
-        values = _pointer(context, builder, signature.args[2], values, nothing)
-        total = _pointer(context, builder, signature.args[6], total, total_at)
+        dots, dots_at, offsets, n_offsets, values, total, total_at = arguments
+        nothing = dots_at.type(0)
+        dots = _pointer(context, builder, signature.args[0], dots, dots_at)
+        offsets = _pointer(context, builder, signature.args[2], offsets, nothing)
+        total = _pointer(context, builder, signature.args[5], total, total_at)
+        if has_values:
+            values = _pointer(context, builder, signature.args[4], values, nothing)
+
+        def scores(k: Any) -> list[Any]:
+            tile = builder.gep(dots, [builder.load(builder.gep(offsets, [k]))])
+            products = [_load(builder, tile, i) for i in range(SAMPLES)]
+            if not has_values:  # the sums would cost as much as the maxima
+                return products
+            value = _splat(builder, builder.load(builder.gep(values, [k])))
+            return [builder.fadd(product, value) for product in products]
 
         def step(k: Any, best: list[Any]) -> list[Any]:
-            cell = builder.load(builder.gep(cells, [k]))
-            tile = builder.gep(dots, [builder.mul(cell, cell.type(TILE))])
-            value = _splat(builder, builder.load(builder.gep(values, [k])))
-            scores = [builder.fadd(_load(builder, tile, i), value) for i in range(SAMPLES)]
-            return [
-                builder.select(builder.fcmp_ordered(">", score, known), score, known)
-                for score, known in zip(scores, best, strict=True)
-            ]
+            return [_max(builder, *pair) for pair in zip(scores(k), best, strict=True)]
 
-        for i, best in enumerate(_loop(builder, start, stop, [_splat(builder, floor)] * SAMPLES, step)):
+        for i, best in enumerate(_loop(builder, nothing.type(1), n_offsets, scores(nothing), step)):
             _store(builder, builder.fadd(_load(builder, total, i), best), total, i)
         return context.get_dummy_value()
 
     return signature, generate
 
 
+@intrinsic
+def _add_best_of_nine(typing_context, dots, dots_at, row_stride, n_rows, total, total_at, total_stride):
+    """total tile [y] += max of the 3 x 3 dots tiles from [y, 0] to [y + 2, 2], for y < n_rows.
+
+    Each row's best of three is found once and serves the three windows it lies in.
+    """
+    place = types.intp
+    signature = types.void(dots, place, place, place, total, place, place)
+
+    def generate(context, builder, signature, arguments):
+        dots, dots_at, row_stride, n_rows, total, total_at, total_stride = arguments
+        dots = _pointer(context, builder, signature.args[0], dots, dots_at)
+        total = _pointer(context, builder, signature.args[4], total, total_at)
+        integer = row_stride.type
+
+        def best_of_row(y: Any, i: int) -> Any:
+            left, middle, right = (
+                _load(
+                    builder,
+                    builder.gep(dots, [builder.add(builder.mul(y, row_stride), integer(x * TILE))]),
+                    i,
+                )
+                for x in range(3)
+            )
+            return _max(builder, _max(builder, left, middle), right)
+
+        for lines in zip(
+            range(0, SAMPLES, 2), range(1, SAMPLES, 2), strict=True
+        ):  # all would not fit in registers
+
+            def step(y: Any, state: list[Any], lines: tuple[int, int] = lines) -> list[Any]:
+                above, above_two = state[:2], state[2:]
+                rows = [best_of_row(builder.add(y, integer(2)), i) for i in lines]
+                at = builder.gep(total, [builder.mul(y, total_stride)])
+                for i, row, two in zip(lines, rows, above_two, strict=True):
+                    _store(builder, builder.fadd(_load(builder, at, i), _max(builder, row, two)), at, i)
+                return [*rows, *(_max(builder, *pair) for pair in zip(rows, above, strict=True))]
+
+            first = [best_of_row(integer(0), i) for i in lines]
+            second = [best_of_row(integer(1), i) for i in lines]
+            both = [_max(builder, *pair) for pair in zip(first, second, strict=True)]
+            _loop(builder, integer(0), n_rows, [*second, *both], step)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
 @njit(cache=True, nogil=True)
-def deformable_tile(samples, basis, plan, out):
+def deformable_tile(samples, basis, rigid_value, local, local_value, beyond, out):
     """Fill out[i, j] with max over z_R of R(z_R) + Σ_c max over z_L of R(z_L) + x_j(c)·y_i(c + z_R + z_L).
 
-    samples: (panels, cells, d, SAMPLES); basis: (blocks, cells, d, EXEMPLARS); both float32, C order.
-    plan: a CellPlan, which says what cells each cell is compared with.
+    samples: (panels, h, w, d, SAMPLES); basis: (blocks, h, w, d, EXEMPLARS); both float32, C order.
+    rigid_value: R of every z_R, a table whose shape says how far z_R goes; local: how far z_L goes, (dy, dx);
+    local_value: R of every z_L, a flat table, or None for zeros; beyond: the best score of all other z_R.
     """
-    panels, n_cells, depth, _ = samples.shape
-    n_rigid = plan.rigid_value.size
+    panels, h, w, depth, _ = samples.shape
+    n_y, n_x = rigid_value.shape
+    far_y, far_x = n_y // 2 + local[0], n_x // 2 + local[1]
+    stride = w + 2 * far_x
+    offsets = np.array([dy * stride + dx for dy in range(2 * local[0] + 1) for dx in range(2 * local[1] + 1)])
+    offsets *= TILE
     samples_flat, basis_flat = samples.reshape(-1), basis.reshape(-1)
-    dots = np.empty(n_cells * TILE, np.float32)
-    totals = np.empty(n_rigid * TILE, np.float32)
+    # What a cell yields with each cell of the frame, in a margin of zeros that nothing ever overwrites.
+    dots = np.zeros((h + 2 * far_y) * stride * TILE, np.float32)
+    totals = np.empty(n_y * n_x * TILE, np.float32)
     for block in range(basis.shape[0]):
         for panel in range(panels):
-            for z in range(n_rigid):
-                totals[z * TILE : (z + 1) * TILE] = plan.rigid_value[z]
-            for c in range(n_cells):
-                exemplar_at = (block * n_cells + c) * depth * EXEMPLARS
-                for k in range(plan.reach_start[c], plan.reach_start[c + 1]):
-                    cell = plan.reach[k]
-                    sample_at = (panel * n_cells + cell) * depth * SAMPLES
-                    _dot_products(samples_flat, sample_at, basis_flat, exemplar_at, depth, dots, cell * TILE)
-                for z in range(n_rigid):
-                    at = c * n_rigid + z
-                    start, stop = plan.candidate_start[at], plan.candidate_start[at + 1]
-                    _add_best(
-                        dots, plan.candidate, plan.local_value, start, stop, plan.floor[at], totals, z * TILE
-                    )
-            _write_best(totals, n_rigid, plan.beyond, out, panel * SAMPLES, block * EXEMPLARS)
+            totals.reshape(n_y, n_x, TILE)[:] = rigid_value.reshape(n_y, n_x, 1)
+            for y in range(h):
+                for x in range(w):
+                    exemplar_at = ((block * h + y) * w + x) * depth * EXEMPLARS
+                    for to_y in range(max(0, y - far_y), min(h, y + far_y + 1)):
+                        for to_x in range(max(0, x - far_x), min(w, x + far_x + 1)):
+                            sample_at = ((panel * h + to_y) * w + to_x) * depth * SAMPLES
+                            to = ((to_y + far_y) * stride + to_x + far_x) * TILE
+                            _dot_products(samples_flat, sample_at, basis_flat, exemplar_at, depth, dots, to)
+                    _add_cell(dots, (y * stride + x) * TILE, stride, offsets, local_value, totals, n_y, n_x)
+            _write_best(totals, n_y * n_x, beyond, out, panel * SAMPLES, block * EXEMPLARS)
+
+
+@njit(cache=True, nogil=True)
+def _add_cell(dots, dots_at, stride, offsets, local_value, totals, n_y, n_x):
+    """Add to the total of every z_R what one cell gains by its best z_L."""
+    if local_value is None and offsets.size == 9:
+        for x in range(n_x):
+            _add_best_of_nine(dots, dots_at + x * TILE, stride * TILE, n_y, totals, x * TILE, n_x * TILE)
+    else:
+        for y in range(n_y):
+            for x in range(n_x):
+                at, total_at = dots_at + (y * stride + x) * TILE, (y * n_x + x) * TILE
+                _add_best(dots, at, offsets, offsets.size, local_value, totals, total_at)
 
 
 @njit(cache=True, nogil=True)

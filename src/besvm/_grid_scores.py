@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from besvm._displacements import Displacements, plan_cells
+from besvm._displacements import Displacements, box
 from besvm._parallel import slices
 
 Fill = Callable[[np.ndarray, np.ndarray], None]  # (grids of some samples, rows of the output to fill)
@@ -69,14 +69,13 @@ def rigid_scores(basis: np.ndarray, rigid: Displacements) -> Fill:
     """
     shape = (basis.shape[1], basis.shape[2])
     overlap = (shape[0] - 1, shape[1] - 1)
-    near = rigid.within(overlap)
     beyond = rigid.best_beyond(overlap)
-    table = {(dy, dx): value for (dy, dx), value in zip(near.z.tolist(), near.value.tolist(), strict=True)}
-    half = sorted(z for z in table if z >= (0, 0))
-    values = np.array([[table[z], table[-z[0], -z[1]]] for z in half])  # (displacements, 2): R(z), R(-z)
-    common = values.mean(axis=1, keepdims=True).astype(np.float32)
-    opposed = (values @ [[0.5], [-0.5]]).astype(np.float32)
-    spectrum = _spectrum(shape, np.array(half))
+    table = rigid.within(overlap).table()
+    half = slice(table.size // 2, None)  # the others are their opposites
+    common, opposed = (
+        ((table + sign * np.flip(table)) / 2).reshape(-1, 1)[half].astype(np.float32) for sign in (1, -1)
+    )
+    spectrum = _spectrum(shape, box(table.shape[0] // 2, table.shape[1] // 2)[half])
     blocks = [
         (columns, _pack_spectrum(spectrum.of(basis[columns]))) for columns in slices(len(basis), _BLOCK)
     ]
@@ -108,18 +107,25 @@ def deformable_scores(basis: np.ndarray, rigid: Displacements, local: Displaceme
     """Score by eq. sim:nonrigid: multiply every pair of cells that can meet, once, then take the maxima."""
     from besvm._compiled_grid import EXEMPLARS, SAMPLES, deformable_tile
 
-    plan = plan_cells((basis.shape[1], basis.shape[2]), rigid, local)
+    h, w = basis.shape[1:3]
+    local_table = local.table()
+    far = (local_table.shape[0] // 2, local_table.shape[1] // 2)
+    overlap = (h - 1 + far[0], w - 1 + far[1])
+    rigid_table = rigid.within(overlap).table().astype(np.float32)
+    local_value = local_table.ravel().astype(np.float32) if local_table.any() else None
+    beyond = np.float32(h * w * local_table.max() + rigid.best_beyond(overlap))
     exemplars = _pack_cells(basis, EXEMPLARS)
 
     def fill(samples: np.ndarray, out: np.ndarray) -> None:
-        deformable_tile(_pack_cells(samples, SAMPLES), exemplars, plan, out)
+        packed = _pack_cells(samples, SAMPLES)
+        deformable_tile(packed, exemplars, rigid_table, far, local_value, beyond, out)
 
     return fill
 
 
 def _pack_cells(grids: np.ndarray, width: int) -> np.ndarray:
-    """Put ``width`` grids side by side, zeros after the last: (groups, cells, d, width)."""
+    """Put ``width`` grids side by side, zeros after the last: (groups, h, w, d, width)."""
     n, h, w, d = grids.shape
-    padded = np.zeros((-(-n // width) * width, h * w, d), dtype=np.float32)
-    padded[:n] = grids.reshape(n, h * w, d)
-    return np.ascontiguousarray(padded.reshape(-1, width, h * w, d).transpose(0, 2, 3, 1))
+    padded = np.zeros((-(-n // width) * width, h, w, d), dtype=np.float32)
+    padded[:n] = grids
+    return np.ascontiguousarray(padded.reshape(-1, width, h, w, d).transpose(0, 2, 3, 4, 1))
