@@ -30,6 +30,7 @@ def _pointer(context: Any, builder: ir.IRBuilder, kind: Any, array: Any, offset:
 
 
 def _load(builder: ir.IRBuilder, pointer: Any, row: int = 0) -> Any:
+    """Load line ``row`` of the tile at ``pointer`` (a line beyond the last belongs to the next tile)."""
     at = builder.gep(pointer, [ir.IntType(64)(row * EXEMPLARS)])
     return builder.load(builder.bitcast(at, _VECTOR.as_pointer()), align=4)
 
@@ -163,21 +164,14 @@ def _add_best_of_nine(typing_context, dots, dots_at, row_stride, n_rows, total, 
         integer = row_stride.type
 
         def best_of_row(y: Any, i: int) -> Any:
-            left, middle, right = (
-                _load(
-                    builder,
-                    builder.gep(dots, [builder.add(builder.mul(y, row_stride), integer(x * TILE))]),
-                    i,
-                )
-                for x in range(3)
-            )
+            row = builder.gep(dots, [builder.mul(y, row_stride)])
+            left, middle, right = (_load(builder, row, x * SAMPLES + i) for x in range(3))
             return _max(builder, _max(builder, left, middle), right)
 
-        for lines in zip(
-            range(0, SAMPLES, 2), range(1, SAMPLES, 2), strict=True
-        ):  # all would not fit in registers
+        for top in range(0, SAMPLES, 2):  # two lines of the tile at a time: more would not fit in registers
+            lines = (top, top + 1)
 
-            def step(y: Any, state: list[Any], lines: tuple[int, int] = lines) -> list[Any]:
+            def step(y: Any, state: list[Any], lines: tuple[int, ...] = lines) -> list[Any]:
                 above, above_two = state[:2], state[2:]
                 rows = [best_of_row(builder.add(y, integer(2)), i) for i in lines]
                 at = builder.gep(total, [builder.mul(y, total_stride)])
@@ -243,9 +237,9 @@ def _add_cell(dots, dots_at, stride, offsets, local_value, totals, n_y, n_x):
 @njit(cache=True, nogil=True)
 def _write_best(totals, n_rigid, beyond, out, row, column):
     """Write the largest of the totals over z_R where the tile lies inside ``out``."""
+    for z in range(1, n_rigid):
+        for k in range(TILE):
+            totals[k] = max(totals[k], totals[z * TILE + k])
     for i in range(min(SAMPLES, out.shape[0] - row)):
         for j in range(min(EXEMPLARS, out.shape[1] - column)):
-            best = beyond
-            for z in range(n_rigid):
-                best = max(best, totals[z * TILE + i * EXEMPLARS + j])
-            out[row + i, column + j] = best
+            out[row + i, column + j] = max(beyond, totals[i * EXEMPLARS + j])
