@@ -67,9 +67,7 @@ def features_of(votes: np.ndarray) -> np.ndarray:
                 total += energy[row, near_column] + energy[near_row, near_column]
                 directed = np.minimum(votes[row, column] / math.sqrt(total + 1e-4), 0.2)
                 out[row, column, :18] += 0.5 * directed
-                out[row, column, 18:27] += 0.5 * np.minimum(
-                    undirected[row, column] / math.sqrt(total + 1e-4), 0.2
-                )
+                out[row, column, 18:27] += 0.5 * np.minimum(undirected[row, column] / math.sqrt(total + 1e-4), 0.2)
                 out[row, column, 27 + block] = 0.2357 * directed.sum()
     return out
 
@@ -89,9 +87,7 @@ def upsampled(image: np.ndarray, cell: int) -> np.ndarray:
     out = np.zeros(((rows + 2) * cell, (columns + 2) * cell, image.shape[2]))
     for y in range(out.shape[0]):
         for x in range(out.shape[1]):
-            out[y, x] = between(
-                whole, (y + 0.5) * rows / (rows + 2) - 0.5, (x + 0.5) * columns / (columns + 2) - 0.5
-            )
+            out[y, x] = between(whole, (y + 0.5) * rows / (rows + 2) - 0.5, (x + 0.5) * columns / (columns + 2) - 0.5)
     return out
 
 

@@ -68,9 +68,7 @@ def test_class_names_survive_a_pickle(folder: Path) -> None:
     assert load_cifar10(folder, verify=False).class_names[3] == "cat"
 
 
-def test_the_folder_around_will_do_and_so_will_the_environment(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_folder_around_will_do_and_so_will_the_environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = load_cifar10(folder, verify=False).labels
     np.testing.assert_array_equal(load_cifar10(str(folder.parent), verify=False).labels, expected)
     monkeypatch.setenv("BESVM_DATA", str(folder.parent))
@@ -110,9 +108,7 @@ def test_a_missing_file_is_named(folder: Path) -> None:
         load_cifar10(folder, verify=False)
 
 
-@pytest.mark.skipif(
-    not OFFICIAL_FOLDER.is_dir(), reason="CIFAR-10 is not here; besvm.datasets.fetch_cifar10()"
-)
+@pytest.mark.skipif(not OFFICIAL_FOLDER.is_dir(), reason="CIFAR-10 is not here; besvm.datasets.fetch_cifar10()")
 def test_the_official_files() -> None:
     data = load_cifar10()
     assert data.images.shape == (60000, 32, 32, 3)
@@ -172,9 +168,7 @@ def test_fetch_downloads_once(server: tuple[Path, str], tmp_path: Path, contents
     datasets._fetch_cifar10(cache, f"{address}/a.tar.gz", sums_of(archive, contents))
 
 
-def test_fetch_replaces_a_damaged_file(
-    server: tuple[Path, str], folder: Path, contents: dict[str, bytes]
-) -> None:
+def test_fetch_replaces_a_damaged_file(server: tuple[Path, str], folder: Path, contents: dict[str, bytes]) -> None:
     pytest.importorskip("pooch")
     served, address = server
     archive = make_archive(contents)
@@ -214,9 +208,7 @@ def test_a_failed_fetch_leaves_nothing(
 
 
 @pytest.mark.parametrize("module", _extras.EXTRA_OF)
-def test_a_missing_dependency_names_its_extra(
-    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_dependency_names_its_extra(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(name: str) -> None:
         raise ImportError(name)
 

@@ -75,9 +75,7 @@ def test_the_same_picture_in_another_type(case: tuple[np.ndarray, int], dtype: t
     scale = {"f": 1 / 255, "i": 1, "u": 257}[np.dtype(dtype).kind]
     same = (image * dtype(scale)).astype(dtype)
     for descriptor in (FHOG(cell), CellColour(cell)):
-        np.testing.assert_allclose(
-            descriptor.transform(same[None]), descriptor.transform(image[None]), atol=2e-5
-        )
+        np.testing.assert_allclose(descriptor.transform(same[None]), descriptor.transform(image[None]), atol=2e-5)
 
 
 def test_bool_images_are_black_and_white() -> None:

@@ -79,9 +79,7 @@ def fetch(folder: Path, url: str, checksums: Checksums) -> None:
         fresh = Path(workshop) / FOLDER_NAME
         _extract(archive, fresh)
         for name in FOLD_FILES:
-            _check_md5(
-                fresh / name, (fresh / name).read_bytes(), checksums.files[name], remedy="use another url"
-            )
+            _check_md5(fresh / name, (fresh / name).read_bytes(), checksums.files[name], remedy="use another url")
         if folder.exists():
             folder.rename(Path(workshop) / "replaced")
         fresh.rename(folder)
@@ -92,9 +90,7 @@ def _download(url: str, folder: Path, md5: str) -> Path:
     try:
         return Path(pooch.retrieve(url, known_hash=f"md5:{md5}", fname="archive.tar.gz", path=folder))
     except ValueError as error:
-        raise ValueError(
-            f"{url} must be the official archive or an exact copy: {error}; try again"
-        ) from error
+        raise ValueError(f"{url} must be the official archive or an exact copy: {error}; try again") from error
     except OSError as error:  # what requests raises is an OSError too
         raise OSError(f"{url} cannot be downloaded: {error}; try again or use another url") from error
 

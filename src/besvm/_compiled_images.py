@@ -8,9 +8,7 @@ import numpy as np
 from numba import njit
 
 # Directions lie 20 degrees apart, so the first four borders between them stand at 10, 30, 50 and 70 degrees.
-BORDER_10, BORDER_30, BORDER_50, BORDER_70 = (
-    np.float32(np.tan(np.deg2rad(degrees))) for degrees in (10, 30, 50, 70)
-)
+BORDER_10, BORDER_30, BORDER_50, BORDER_70 = (np.float32(np.tan(np.deg2rad(degrees))) for degrees in (10, 30, 50, 70))
 # Differences no 8-bit picture can show: below them rounding would choose the channel or the direction, and
 # the same picture as uint8 and as float would differ.
 SAME_DIFFERENCE = np.float32(1e-3)

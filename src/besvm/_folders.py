@@ -18,15 +18,11 @@ def list_pictures(folder: Path) -> tuple[list[Path], list[str]]:
         raise FileNotFoundError(f"folder must be a directory with one directory per class, {folder} is none")
     classes = sorted(path for path in folder.iterdir() if path.is_dir() and not _is_hidden(path))
     if not classes:
-        raise ValueError(
-            f"folder must hold one directory per class, {folder} holds none; move the images into some"
-        )
+        raise ValueError(f"folder must hold one directory per class, {folder} holds none; move the images into some")
     files = {path: sorted(file for file in path.rglob("*") if _is_visible_file(file)) for path in classes}
     empty = [path.name for path in classes if not files[path]]
     if empty:
-        raise ValueError(
-            f"every class must have an image, got none for {', '.join(empty)}; remove or fill these"
-        )
+        raise ValueError(f"every class must have an image, got none for {', '.join(empty)}; remove or fill these")
     return (
         [file for path in classes for file in files[path]],
         [path.name for path in classes for _ in files[path]],

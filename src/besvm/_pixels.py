@@ -98,9 +98,7 @@ def _grey_levels(images: np.ndarray, first: int) -> np.ndarray:
 
 
 def _check_values(images: np.ndarray, first: int) -> None:
-    if images.size == 0 or (
-        images.min() >= -LARGEST_VALUE and images.max() <= LARGEST_VALUE
-    ):  # False for NaN
+    if images.size == 0 or (images.min() >= -LARGEST_VALUE and images.max() <= LARGEST_VALUE):  # False for NaN
         return
     good = (images >= -LARGEST_VALUE) & (images <= LARGEST_VALUE)
     where = np.argwhere(~good)[0]

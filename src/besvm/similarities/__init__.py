@@ -1,6 +1,7 @@
 """What "similar" means: the contract, the registry, and the similarities that come with besvm."""
 
 from besvm.similarities.base import Similarity, register, registered, resolve
+from besvm.similarities.grid import Alignment, Deformable, Rigid
 from besvm.similarities.pairs import PairFunction
 from besvm.similarities.pairwise import NegativeDistance, PairwiseKernel
 from besvm.similarities.precomputed import Precomputed
@@ -16,7 +17,9 @@ from besvm.similarities.vector import (
 
 __all__ = [
     "RBF",
+    "Alignment",
     "Cosine",
+    "Deformable",
     "Laplacian",
     "Linear",
     "NegativeDistance",
@@ -24,6 +27,7 @@ __all__ = [
     "PairwiseKernel",
     "Polynomial",
     "Precomputed",
+    "Rigid",
     "Sigmoid",
     "Similarity",
     "Tanimoto",

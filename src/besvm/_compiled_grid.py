@@ -1,0 +1,242 @@
+"""The compiled loops over pairs of cells. Import this module only inside the function that needs it.
+
+A register tile holds the scores of SAMPLES samples x EXEMPLARS exemplars: twelve AVX2 registers, which leaves
+four for the operands. The dot products and the maxima of a tile are short loops whose state must stay in
+registers from the first turn to the last. numba has no type for that, so they are written as LLVM vectors,
+which every processor LLVM knows can run; all the rest is plain numba.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+SAMPLES = 6
+EXEMPLARS = 16
+TILE = SAMPLES * EXEMPLARS  # a tile is stored sample by sample: entry [i * EXEMPLARS + j]
+
+_VECTOR = ir.VectorType(ir.FloatType(), EXEMPLARS)
+_FUSED = ("contract",)  # a product and a sum may become one fused instruction
+
+
+def _pointer(context: Any, builder: ir.IRBuilder, kind: Any, array: Any, offset: Any) -> Any:
+    """Point at element ``offset`` of a flat array."""
+    return builder.gep(context.make_array(kind)(context, builder, array).data, [offset])
+
+
+def _load(builder: ir.IRBuilder, pointer: Any, row: int = 0) -> Any:
+    """Load line ``row`` of the tile at ``pointer`` (a line beyond the last belongs to the next tile)."""
+    at = builder.gep(pointer, [ir.IntType(64)(row * EXEMPLARS)])
+    return builder.load(builder.bitcast(at, _VECTOR.as_pointer()), align=4)
+
+
+def _store(builder: ir.IRBuilder, vector: Any, pointer: Any, row: int) -> None:
+    at = builder.gep(pointer, [ir.IntType(64)(row * EXEMPLARS)])
+    builder.store(vector, builder.bitcast(at, _VECTOR.as_pointer()), align=4)
+
+
+def _splat(builder: ir.IRBuilder, number: Any) -> Any:
+    """Repeat one number over a whole vector."""
+    undefined = ir.Constant(_VECTOR, ir.Undefined)
+    first = builder.insert_element(undefined, number, ir.IntType(32)(0))
+    lanes = ir.Constant(ir.VectorType(ir.IntType(32), EXEMPLARS), [0] * EXEMPLARS)
+    return builder.shuffle_vector(first, undefined, lanes)
+
+
+def _max(builder: ir.IRBuilder, a: Any, b: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
+def _loop(
+    builder: ir.IRBuilder,
+    start: Any,
+    stop: Any,
+    state: Sequence[Any],
+    step: Callable[[Any, list[Any]], list[Any]],
+) -> list[Any]:
+    """``for k in range(start, stop): state = step(k, state)``, with the state in registers throughout."""
+    before = builder.block
+    body = builder.append_basic_block("body")
+    after = builder.append_basic_block("after")
+    builder.cbranch(builder.icmp_signed("<", start, stop), body, after)
+
+    builder.position_at_end(body)
+    k = builder.phi(start.type)
+    inside = [builder.phi(value.type) for value in state]
+    stepped = step(k, inside)
+    following = builder.add(k, start.type(1))
+    for phi, first, again in zip([k, *inside], [start, *state], [following, *stepped], strict=True):
+        phi.add_incoming(first, before)
+        phi.add_incoming(again, body)
+    builder.cbranch(builder.icmp_signed("<", following, stop), body, after)
+
+    builder.position_at_end(after)
+    outside = [builder.phi(value.type) for value in state]
+    for phi, first, last in zip(outside, state, stepped, strict=True):
+        phi.add_incoming(first, before)
+        phi.add_incoming(last, body)
+    return outside
+
+
+@intrinsic
+def _dot_products(typing_context, samples, sample_at, basis, basis_at, depth, out, out_at):
+    """out tile [i, j] = Σ_k samples[k, i] · basis[k, j], for ``depth`` descriptor entries k."""
+    place = types.intp
+    signature = types.void(samples, place, basis, place, place, out, place)
+
+    def generate(context, builder, signature, arguments):
+        samples, sample_at, basis, basis_at, depth, out, out_at = arguments
+        samples = _pointer(context, builder, signature.args[0], samples, sample_at)
+        basis = _pointer(context, builder, signature.args[2], basis, basis_at)
+        out = _pointer(context, builder, signature.args[5], out, out_at)
+        integer = depth.type
+
+        def step(k: Any, sums: list[Any]) -> list[Any]:
+            exemplars = _load(builder, builder.gep(basis, [builder.mul(k, integer(EXEMPLARS))]))
+            descriptor = builder.gep(samples, [builder.mul(k, integer(SAMPLES))])
+            entries = [builder.load(builder.gep(descriptor, [integer(i)])) for i in range(SAMPLES)]
+            products = [builder.fmul(_splat(builder, entry), exemplars, flags=_FUSED) for entry in entries]
+            return [builder.fadd(product, total, flags=_FUSED) for product, total in zip(products, sums, strict=True)]
+
+        zeros = [ir.Constant(_VECTOR, [0.0] * EXEMPLARS)] * SAMPLES
+        for i, total in enumerate(_loop(builder, integer(0), depth, zeros, step)):
+            _store(builder, total, out, i)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def _add_best(typing_context, dots, dots_at, offsets, n_offsets, values, total, total_at):
+    """total tile += max_k dots[dots_at + offsets[k]] + values[k]; values may be None, for zeros."""
+    place = types.intp
+    signature = types.void(dots, place, offsets, place, values, total, place)
+    has_values = not isinstance(values, types.NoneType)
+
+    def generate(context, builder, signature, arguments):
+        dots, dots_at, offsets, n_offsets, values, total, total_at = arguments
+        nothing = dots_at.type(0)
+        dots = _pointer(context, builder, signature.args[0], dots, dots_at)
+        offsets = _pointer(context, builder, signature.args[2], offsets, nothing)
+        total = _pointer(context, builder, signature.args[5], total, total_at)
+        if has_values:
+            values = _pointer(context, builder, signature.args[4], values, nothing)
+
+        def scores(k: Any) -> list[Any]:
+            tile = builder.gep(dots, [builder.load(builder.gep(offsets, [k]))])
+            products = [_load(builder, tile, i) for i in range(SAMPLES)]
+            if not has_values:  # the sums would cost as much as the maxima
+                return products
+            value = _splat(builder, builder.load(builder.gep(values, [k])))
+            return [builder.fadd(product, value) for product in products]
+
+        def step(k: Any, best: list[Any]) -> list[Any]:
+            return [_max(builder, *pair) for pair in zip(scores(k), best, strict=True)]
+
+        for i, best in enumerate(_loop(builder, nothing.type(1), n_offsets, scores(nothing), step)):
+            _store(builder, builder.fadd(_load(builder, total, i), best), total, i)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def _add_best_of_nine(typing_context, dots, dots_at, row_stride, n_rows, total, total_at, total_stride):
+    """total tile [y] += max of the 3 x 3 dots tiles from [y, 0] to [y + 2, 2], for y < n_rows.
+
+    Each row's best of three is found once and serves the three windows it lies in.
+    """
+    place = types.intp
+    signature = types.void(dots, place, place, place, total, place, place)
+
+    def generate(context, builder, signature, arguments):
+        dots, dots_at, row_stride, n_rows, total, total_at, total_stride = arguments
+        dots = _pointer(context, builder, signature.args[0], dots, dots_at)
+        total = _pointer(context, builder, signature.args[4], total, total_at)
+        integer = row_stride.type
+
+        def best_of_row(y: Any, i: int) -> Any:
+            row = builder.gep(dots, [builder.mul(y, row_stride)])
+            left, middle, right = (_load(builder, row, x * SAMPLES + i) for x in range(3))
+            return _max(builder, _max(builder, left, middle), right)
+
+        for top in range(0, SAMPLES, 2):  # two lines of the tile at a time: more would not fit in registers
+            lines = (top, top + 1)
+
+            def step(y: Any, state: list[Any], lines: tuple[int, ...] = lines) -> list[Any]:
+                above, above_two = state[:2], state[2:]
+                rows = [best_of_row(builder.add(y, integer(2)), i) for i in lines]
+                at = builder.gep(total, [builder.mul(y, total_stride)])
+                for i, row, two in zip(lines, rows, above_two, strict=True):
+                    _store(builder, builder.fadd(_load(builder, at, i), _max(builder, row, two)), at, i)
+                return [*rows, *(_max(builder, *pair) for pair in zip(rows, above, strict=True))]
+
+            first = [best_of_row(integer(0), i) for i in lines]
+            second = [best_of_row(integer(1), i) for i in lines]
+            both = [_max(builder, *pair) for pair in zip(first, second, strict=True)]
+            _loop(builder, integer(0), n_rows, [*second, *both], step)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@njit(cache=True, nogil=True)
+def deformable_tile(samples, basis, rigid_value, local, local_value, beyond, out):
+    """Fill out[i, j] with max over z_R of R(z_R) + Σ_c max over z_L of R(z_L) + x_j(c)·y_i(c + z_R + z_L).
+
+    samples: (panels, h, w, d, SAMPLES); basis: (blocks, h, w, d, EXEMPLARS); both float32, C order.
+    rigid_value: R of every z_R, a table whose shape says how far z_R goes; local: how far z_L goes, (dy, dx);
+    local_value: R of every z_L, a flat table, or None for zeros; beyond: the best score of all other z_R.
+    """
+    panels, h, w, depth, _ = samples.shape
+    n_y, n_x = rigid_value.shape
+    far_y, far_x = n_y // 2 + local[0], n_x // 2 + local[1]
+    stride = w + 2 * far_x
+    offsets = np.array([dy * stride + dx for dy in range(2 * local[0] + 1) for dx in range(2 * local[1] + 1)])
+    offsets *= TILE
+    samples_flat, basis_flat = samples.reshape(-1), basis.reshape(-1)
+    # What a cell yields with each cell of the frame, in a margin of zeros that nothing ever overwrites.
+    dots = np.zeros((h + 2 * far_y) * stride * TILE, np.float32)
+    totals = np.empty(n_y * n_x * TILE, np.float32)
+    for block in range(basis.shape[0]):
+        for panel in range(panels):
+            totals.reshape(n_y, n_x, TILE)[:] = rigid_value.reshape(n_y, n_x, 1)
+            for y in range(h):
+                for x in range(w):
+                    exemplar_at = ((block * h + y) * w + x) * depth * EXEMPLARS
+                    for to_y in range(max(0, y - far_y), min(h, y + far_y + 1)):
+                        for to_x in range(max(0, x - far_x), min(w, x + far_x + 1)):
+                            sample_at = ((panel * h + to_y) * w + to_x) * depth * SAMPLES
+                            to = ((to_y + far_y) * stride + to_x + far_x) * TILE
+                            _dot_products(samples_flat, sample_at, basis_flat, exemplar_at, depth, dots, to)
+                    _add_cell(dots, (y * stride + x) * TILE, stride, offsets, local_value, totals, n_y, n_x)
+            _write_best(totals, n_y * n_x, beyond, out, panel * SAMPLES, block * EXEMPLARS)
+
+
+@njit(cache=True, nogil=True)
+def _add_cell(dots, dots_at, stride, offsets, local_value, totals, n_y, n_x):
+    """Add to the total of every z_R what one cell gains by its best z_L."""
+    if local_value is None and offsets.size == 9:
+        for x in range(n_x):
+            _add_best_of_nine(dots, dots_at + x * TILE, stride * TILE, n_y, totals, x * TILE, n_x * TILE)
+    else:
+        for y in range(n_y):
+            for x in range(n_x):
+                at, total_at = dots_at + (y * stride + x) * TILE, (y * n_x + x) * TILE
+                _add_best(dots, at, offsets, offsets.size, local_value, totals, total_at)
+
+
+@njit(cache=True, nogil=True)
+def _write_best(totals, n_rigid, beyond, out, row, column):
+    """Write the largest of the totals over z_R where the tile lies inside ``out``."""
+    for z in range(1, n_rigid):
+        for k in range(TILE):
+            totals[k] = max(totals[k], totals[z * TILE + k])
+    for i in range(min(SAMPLES, out.shape[0] - row)):
+        for j in range(min(EXEMPLARS, out.shape[1] - column)):
+            out[row + i, column + j] = max(beyond, totals[i * EXEMPLARS + j])

@@ -1,0 +1,50 @@
+"""The grid similarities as the paper writes them: nested loops in float64."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def regularisation(penalty, radius, z):
+    """R(z) of a weight or a table."""
+    if np.ndim(penalty) == 0:
+        return -penalty * (z[0] ** 2 + z[1] ** 2)
+    return penalty[radius + z[0]][radius + z[1]]
+
+
+def box(radius):
+    """The displacements {-radius, …, radius}²."""
+    moves = range(-radius, radius + 1)
+    return [(dy, dx) for dy in moves for dx in moves]
+
+
+def cell_product(x, y, c, to):
+    """φ(x, c)ᵀ φ(y, to), zero outside y."""
+    h, w, _ = y.shape
+    return float(x[c] @ y[to]) if 0 <= to[0] < h and 0 <= to[1] < w else 0.0
+
+
+def deformable_pair(x, y, rigid=0, local=0, rigid_penalty=0.0, local_penalty=0.0):
+    """s(x, y) of eq. sim:nonrigid (of eq. sim:rigid when local is 0), for the exemplar x and the sample y."""
+    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    best = -np.inf
+    for z_r in box(rigid):
+        total = regularisation(rigid_penalty, rigid, z_r)
+        for c in np.ndindex(x.shape[:2]):
+            total += max(
+                regularisation(local_penalty, local, z_l)
+                + cell_product(x, y, c, (c[0] + z_r[0] + z_l[0], c[1] + z_r[1] + z_l[1]))
+                for z_l in box(local)
+            )
+        best = max(best, total)
+    return best
+
+
+def deformable(A, B, cosine=False, **parameters):
+    """The matrix of s(B[j], A[i])."""
+    scores = np.array([[deformable_pair(b, a, **parameters) for b in B] for a in A]).reshape(len(A), len(B))
+    if not cosine:
+        return scores
+    own_a, own_b = (np.array([deformable_pair(x, x, **parameters) for x in X]) for X in (A, B))
+    product = np.clip(own_a, 0, None)[:, None] * np.clip(own_b, 0, None)
+    return np.where(product > 0, scores / np.sqrt(np.where(product > 0, product, 1)), 0)
