@@ -9,6 +9,8 @@ def test_the_public_names_are_exactly_these():
     assert sorted(besvm.__all__) == [
         "BESVMClassifier",
         "BasisExpansion",
+        "CellColour",
+        "FHOG",
         "LinearSVMClassifier",
         "MeanNormScaler",
         "Measure",

@@ -6,16 +6,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from besvm.classifier import BESVMClassifier, LinearSVMClassifier
     from besvm.expansion import BasisExpansion
+    from besvm.images import FHOG, CellColour
     from besvm.measures import Measure
     from besvm.scaling import MeanNormScaler
 
 __version__ = "0.1.0"
 
-__all__ = ["BESVMClassifier", "BasisExpansion", "LinearSVMClassifier", "MeanNormScaler", "Measure"]
+__all__ = [
+    "FHOG",
+    "BESVMClassifier",
+    "BasisExpansion",
+    "CellColour",
+    "LinearSVMClassifier",
+    "MeanNormScaler",
+    "Measure",
+]
 
 _HOME = {  # imported when first asked for: scikit-learn alone takes most of a second
     "BESVMClassifier": "classifier",
     "BasisExpansion": "expansion",
+    "CellColour": "images",
+    "FHOG": "images",
     "LinearSVMClassifier": "classifier",
     "MeanNormScaler": "scaling",
     "Measure": "measures",

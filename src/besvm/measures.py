@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -49,6 +50,63 @@ class Measure(BaseEstimator):  # type: ignore[misc]
         return self.name or resolve(self.similarity).label
 
 
+SHORTHAND = re.compile(r"H(\d+)(?:(L)|(R)|\((\d+),\s*(\d+)\))")
+
+
+def parse_shorthand(text: str) -> Measure:
+    """Return the measure that the paper calls H4L, H8R, H4(2,1) and so on.
+
+    The number is the size of the HOG cells in pixels; the features are centred and scaled by
+    :class:`MeanNormScaler`. L is the dot product, R the Gaussian kernel with gamma 1, and (r, l) the deformable
+    similarity with rigid displacements of up to r cells and local ones of up to l.
+
+    Examples
+    --------
+    >>> parse_shorthand("H4(2,1)").similarity
+    Deformable(rigid=2)
+    >>> parse_shorthand("H8R").similarity
+    RBF(gamma=1.0)
+    """
+    from sklearn.pipeline import make_pipeline
+
+    from besvm.images import FHOG
+    from besvm.scaling import MeanNormScaler
+    from besvm.similarities.grid import Deformable
+    from besvm.similarities.vector import RBF, Linear
+
+    found = SHORTHAND.fullmatch(text.replace(" ", ""))
+    if found is None or int(found[1]) == 0:
+        raise ValueError(
+            f"a measure's shorthand is H, the cell size in pixels, and L, R or (rigid,local), like H8R or H4(2,1); "
+            f"got {text!r}"
+        )
+    cell, linear, rbf, rigid, local = found.groups()
+    similarity: Similarity
+    if linear:
+        similarity = Linear()
+    elif rbf:
+        similarity = RBF(gamma=1.0)
+    else:
+        similarity = Deformable(rigid=int(rigid), local=int(local))
+    features = make_pipeline(FHOG(cell=int(cell)), MeanNormScaler())
+    return Measure(similarity, features=features, name=text.replace(" ", ""))
+
+
+def as_measure(measure: Any) -> Measure:
+    """Return the Measure that a user means by a name, a shorthand, a similarity, a function or a Measure.
+
+    Examples
+    --------
+    >>> as_measure("H4(2,0)").label, as_measure("rbf").label
+    ('H4(2,0)', 'rbf')
+    """
+    if isinstance(measure, Measure):
+        return measure
+    if isinstance(measure, str) and re.match(r"H\s*\d|H\s*[LR(]", measure):
+        return parse_shorthand(measure)
+    return Measure(resolve(measure))
+
+
 def as_measures(measures: Any) -> list[Measure]:
     """Return the list of Measures that a user means by one or several names, similarities, functions or Measures.
 
@@ -60,4 +118,4 @@ def as_measures(measures: Any) -> list[Measure]:
     several = measures if isinstance(measures, (list, tuple)) else [measures]
     if not several:
         raise ValueError("measures must name at least one similarity, got an empty list")
-    return [one if isinstance(one, Measure) else Measure(resolve(one)) for one in several]
+    return [as_measure(one) for one in several]
