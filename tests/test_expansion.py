@@ -8,9 +8,9 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import reference
-from besvm import BasisExpansion, LinearSVMClassifier
+from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier
 from besvm.basis import Exemplars, IndexBasis, KMedoidsBasis
-from besvm.similarities import RBF, Linear
+from besvm.similarities import RBF, Linear, Rigid
 
 
 def test_equals_the_formulas(rng):
@@ -86,7 +86,7 @@ def test_exemplars_given_outright(rng):
         expansion = BasisExpansion(Linear(), basis=basis, normalize=None).fit(X)
         np.testing.assert_allclose(expansion.transform(X), X @ E.T, rtol=1e-5, atol=1e-6)
         assert expansion.basis_rows_ is None
-    with pytest.raises(ValueError, match="exemplars must have 3 numbers like the samples"):
+    with pytest.raises(ValueError, match=r"exemplars must have the shape \(3,\) of the samples, got \(5,\)"):
         BasisExpansion(Linear(), basis=np.ones((2, 5))).fit(X)
 
 
@@ -130,3 +130,10 @@ def test_reproducible_for_a_seed_and_blind_to_the_global_one(digits):
 def test_a_continuous_target_does_not_balance_the_basis(rng):
     X = rng.normal(size=(50, 2))
     assert len(BasisExpansion(basis=9).fit(X, rng.normal(size=50)).basis_rows_) == 9
+
+
+def test_a_vector_similarity_takes_grids_as_vectors(rng):
+    X = rng.normal(size=(30, 4, 4, 2))
+    flat = BasisExpansion(RBF("scale"), basis=[1, 2], normalize=None).fit_transform(X.reshape(30, -1))
+    clf = BESVMClassifier(["rbf", Rigid(1)], basis=[1, 2]).fit(X, np.arange(30) % 2)
+    np.testing.assert_allclose(clf._expander(X)[:, :2], flat, atol=1e-6)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
@@ -91,13 +91,17 @@ def thread_map(fn: Callable[[T], S], items: Iterable[T]) -> Iterator[S]:
     """
     n = n_workers()
     source = iter(items)
+    first = list(islice(source, 2 * n))
+    if len(first) == 1:  # nothing to share: let BLAS have the threads
+        yield fn(first[0])
+        return
     with single_blas_thread():
         if n == 1:
-            yield from map(fn, source)
+            yield from map(fn, chain(first, source))
             return
         pool = ThreadPoolExecutor(n, thread_name_prefix="besvm")
         try:
-            waiting = [pool.submit(fn, item) for item in islice(source, 2 * n)]
+            waiting = [pool.submit(fn, item) for item in first]
             while waiting:
                 result = waiting.pop(0).result()
                 waiting += [pool.submit(fn, item) for item in islice(source, 1)]

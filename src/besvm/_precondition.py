@@ -11,6 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from besvm._parallel import thread_map
 
+WORTH_THREADS = 1e9  # operations below which starting threads takes longer than the work
 FLAT = 10.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
 
 Apply = Callable[[np.ndarray], np.ndarray]
@@ -43,7 +44,9 @@ class Preconditioner:
         """Return the approximate inverse of I + 2C φᵀ diag(active[:, k]) φ, for every column k at once."""
         share = (active > 0).mean(axis=0)
         rest = 1 + 2 * C * share * self.rest  # (k,)
-        factors = list(thread_map(lambda k: self._factor(active[:, k], C), range(active.shape[1])))
+        columns = range(active.shape[1])
+        many = active.size * self.coordinates.shape[1] ** 2 > WORTH_THREADS
+        factors = list((thread_map if many else map)(lambda k: self._factor(active[:, k], C), columns))
 
         def apply(R: np.ndarray) -> np.ndarray:
             inside = self.vectors.T @ R.astype(self.vectors.dtype)  # (r, k)

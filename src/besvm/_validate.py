@@ -37,7 +37,9 @@ def atomic_fit(fit: F) -> F:
 def check_vectors(estimator: Any, X: Any, measures: list[Measure], reset: bool = True) -> Any:
     """Validate X as scikit-learn does if every measure compares vectors; otherwise only that it has rows."""
     if all(m.features is None and resolve(m.similarity).vectors for m in measures):
-        return validate_data(estimator, X, accept_sparse="csr", dtype=(np.float32, np.float64), reset=reset)
+        return validate_data(
+            estimator, X, accept_sparse="csr", allow_nd=True, dtype=(np.float32, np.float64), reset=reset
+        )
     if n_rows(X) == 0:
         raise ValueError("X must have at least one row, got none")
     return X

@@ -11,6 +11,7 @@ app = typer.Typer(
     help="Large-margin classification with any similarity measure, positive definite or not.",
     no_args_is_help=True,
     add_completion=False,
+    pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

@@ -15,23 +15,22 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 from besvm import BESVMClassifier
-from besvm.similarities import Similarity
+from besvm.similarities import Rigid
 
 N_TRAIN = 500
 N_BASIS = 100
+C = 10.0  # for all of them: with this little data, more than the customary 1
 
 
-class ShiftedMatch(Similarity):
-    """The best dot product of two 8 x 8 images over shifts by one pixel: not positive definite."""
-
-    symmetric = True
-
-    def __call__(self, A: Any, B: Any) -> np.ndarray:
-        """Return the maximum over the nine shifts of the exemplars."""
-        exemplars = np.pad(np.asarray(B).reshape(-1, 8, 8), ((0, 0), (1, 1), (1, 1)))
-        samples = np.asarray(A).reshape(-1, 64)
-        shifts = (exemplars[:, dy : dy + 8, dx : dx + 8].reshape(-1, 64) for dy in range(3) for dx in range(3))
-        return np.maximum.reduce([samples @ shifted.T for shifted in shifts])
+def displaced_digits() -> tuple[np.ndarray, np.ndarray]:
+    """Return the 1,797 digits in random order, each somewhere within a pixel of a 12 x 12 frame's middle."""
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(X))
+    frames = np.zeros((len(X), 12, 12, 1), dtype=np.float32)
+    for frame, digit, (dy, dx) in zip(frames, X[order], rng.integers(1, 4, (len(X), 2)), strict=True):
+        frame[dy : dy + 8, dx : dx + 8, 0] = digit.reshape(8, 8) / 16
+    return frames, y[order]
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Row:
     """One line of the table."""
 
     classifier: str
-    definite: str  # whether the similarity is positive definite
+    definite: bool  # whether the similarity is positive definite
     accuracy: float
     fit_seconds: float
     predict_seconds: float
@@ -47,35 +46,34 @@ class Row:
     parameters: int  # as the paper counts them: numbers kept to predict with
 
 
-def candidates(gamma: float) -> list[tuple[str, str, Any]]:
-    """Return the classifiers to compare."""
-    basis: dict[str, Any] = {"basis": N_BASIS, "random_state": 0}
+def candidates(gamma: float) -> list[tuple[str, bool, Any]]:
+    """Return the classifiers to compare: a name, whether the similarity is positive definite, and the estimator."""
+    basis: dict[str, Any] = {"basis": N_BASIS, "C": C, "random_state": 0}
     nystroem = Nystroem(gamma=gamma, n_components=N_BASIS, random_state=0)
     return [
-        ("linear SVM (LinearSVC)", "yes", LinearSVC(random_state=0)),
-        ("kernel SVM (SVC), RBF", "yes", SVC(gamma=gamma)),
-        ("Nystroem + LinearSVC, RBF", "yes", make_pipeline(nystroem, LinearSVC(random_state=0))),
-        ("BE-SVM, RBF", "yes", BESVMClassifier("rbf", **basis)),
-        ("BE-SVM, sigmoid", "no", BESVMClassifier("sigmoid", **basis)),
-        ("BE-SVM, best match over shifts", "no", BESVMClassifier(ShiftedMatch(), **basis)),
-        ("BE-SVM, RBF + best match", "no", BESVMClassifier(["rbf", ShiftedMatch()], **basis)),
+        ("linear SVM (LinearSVC)", True, LinearSVC(C=C, random_state=0, max_iter=10_000)),
+        ("kernel SVM (SVC), RBF", True, SVC(C=C, gamma=gamma)),
+        ("Nystroem + LinearSVC, RBF", True, make_pipeline(nystroem, LinearSVC(C=C, random_state=0, max_iter=10_000))),
+        ("BE-SVM, RBF", True, BESVMClassifier("rbf", **basis)),
+        ("BE-SVM, sigmoid", False, BESVMClassifier("sigmoid", **basis)),
+        ("BE-SVM, best shift", False, BESVMClassifier(Rigid(2), **basis)),
+        ("BE-SVM, RBF + best shift", False, BESVMClassifier(["rbf", Rigid(2)], **basis)),
     ]
 
 
 def rows() -> Iterator[Row]:
     """Train and measure every classifier, one after the other."""
-    X, y = load_digits(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(X))
-    X, y = (X[order] / 16).astype(np.float32), y[order]
-    X_train, y_train, X_test, y_test = X[:N_TRAIN], y[:N_TRAIN], X[N_TRAIN:], y[N_TRAIN:]
+    X, y = displaced_digits()
+    flat = X.reshape(len(X), -1)
     BESVMClassifier("rbf", basis=20).fit(X[:300], y[:300])  # compiling and loading is not what is compared
-    for name, definite, classifier in candidates(1 / (X.shape[1] * float(X_train.var()))):
+    for name, definite, classifier in candidates(1 / (flat.shape[1] * float(flat[:N_TRAIN].var()))):
+        samples = X if isinstance(classifier, BESVMClassifier) else flat
         start = perf_counter()
-        classifier.fit(X_train, y_train)
+        classifier.fit(samples[:N_TRAIN], y[:N_TRAIN])
         fitted = perf_counter()
-        accuracy = classifier.score(X_test, y_test)
+        accuracy = classifier.score(samples[N_TRAIN:], y[N_TRAIN:])
         done = perf_counter()
-        exemplars, parameters = size(classifier, X.shape[1])
+        exemplars, parameters = size(classifier, flat.shape[1])
         yield Row(name, definite, accuracy, fitted - start, done - fitted, exemplars, parameters)
 
 
@@ -108,16 +106,15 @@ def print_table() -> None:
 
     console = Console()
     n_test = len(load_digits().target) - N_TRAIN
-    table = Table(title=f"Handwritten digits: {N_TRAIN} to train, {n_test} to test", title_justify="left", box=None)
-    table.add_column("classifier")
-    table.add_column("positive definite")
+    title = f"Handwritten digits, each displaced at random: {N_TRAIN} to train, {n_test} to test"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("classifier", no_wrap=True)
     for heading in ("accuracy", "fit", "predict", "exemplars", "parameters"):
         table.add_column(heading, justify="right")
     with console.status("training ..."):
         for row in rows():
             table.add_row(
-                row.classifier,
-                row.definite,
+                row.classifier + ("" if row.definite else " *"),
                 f"{row.accuracy:.3f}",
                 f"{1e3 * row.fit_seconds:.0f} ms",
                 f"{1e3 * row.predict_seconds:.0f} ms",
@@ -126,8 +123,9 @@ def print_table() -> None:
             )
     console.print(table)
     console.print(
-        "\nThe best match over shifts is an ordinary Python class of ten lines (besvm/demo.py), no kernel, and needs\n"
-        "no repair: BE-SVM takes the similarity as it is. Yours next: see the README.",
+        "* not positive definite: kernel SVMs may not use it, BE-SVM takes it as it is.\n"
+        f"C = {C:g} for all. BE-SVM's time to fit includes calibrated probabilities.",
         style="dim",
         highlight=False,
+        soft_wrap=True,
     )

@@ -201,8 +201,8 @@ def _choose(
 def _exemplar_vectors(exemplars: Any, X: Any) -> np.ndarray:
     vectors = exemplars.toarray() if hasattr(exemplars, "toarray") else np.asarray(exemplars)
     vectors = vectors if vectors.dtype == np.float32 else vectors.astype(np.float64)
-    if vectors.ndim != 2 or vectors.shape[1] != X.shape[1]:
-        raise ValueError(f"exemplars must have {X.shape[1]} numbers like the samples, got shape {vectors.shape}")
+    if vectors.shape[1:] != X.shape[1:]:
+        raise ValueError(f"exemplars must have the shape {X.shape[1:]} of the samples, got {vectors.shape[1:]}")
     if not np.isfinite(vectors).all():
         raise ValueError("exemplars must be finite, got NaN or infinity")
     return vectors

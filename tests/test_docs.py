@@ -1,0 +1,42 @@
+"""What the pages show must run, and must be up to date."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def build():
+    return runpy.run_path(str(ROOT / "docs" / "build.py"))
+
+
+def test_every_link_leads_somewhere(build):
+    assert build["broken_links"]() == []
+
+
+@pytest.mark.parametrize("page", ["benchmarks", "api"])
+def test_written_pages_are_up_to_date(build, page):
+    assert (ROOT / "docs" / f"{page}.md").read_text() == build[page](), "run make docs"
+
+
+def test_the_similarity_of_the_readme_runs(rng):
+    text = (ROOT / "README.md").read_text()
+    code = text[text.index("import numpy as np\nfrom besvm.similarities") :].split("```")[0]
+    names = {"X": rng.normal(size=(40, 6)), "y": [0, 1] * 20}
+    exec("from besvm import BESVMClassifier\n" + code, names)
+
+
+def test_the_benchmarks_still_run():
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "startup", "features", "images", "--quick"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
