@@ -10,7 +10,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-import besvm.similarities.latent as latent_module
 import reference_grid
 import reference_latent as reference
 from besvm import BESVMClassifier, Measure
@@ -179,7 +178,7 @@ def test_groups_of_variants_equal_the_whole(rng, monkeypatch):
     ):
         whole = similarity(A, B)
         with monkeypatch.context() as patch:
-            patch.setattr(latent_module, "GROUP_BYTES", 400)
+            patch.setitem(Latent.against.__globals__, "GROUP_BYTES", 400)
             np.testing.assert_allclose(similarity(A, B), whole, rtol=1e-12)
         assert similarity(A[:0], B).shape == (0, 5)
         assert similarity(A, B[:0]).shape == (30, 0)
@@ -251,7 +250,7 @@ def test_fitting_settles_features_and_the_inner_similarity_on_the_samples_themse
     assert not hasattr(similarity.similarity, "gamma_")
     assert not hasattr(similarity.features, "mean_")
     assert Latent("rbf").fit(X).features_ is None
-    monkeypatch.setattr(latent_module, "SETTLE_ROWS", 10)
+    monkeypatch.setitem(Latent.fit.__globals__, "SETTLE_ROWS", 10)
     rows = np.linspace(0, 59, 10).astype(int)
     some = clone(similarity).fit(X)
     np.testing.assert_allclose(some.similarity_.gamma_, RBF().fit(scaler.transform(X[rows])).gamma_)

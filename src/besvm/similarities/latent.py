@@ -219,7 +219,6 @@ class Latent(VariantSimilarity):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from besvm.similarities import Latent
     >>> from besvm.variants import mirror
     >>> from sklearn.preprocessing import FunctionTransformer
@@ -333,7 +332,6 @@ class Jitter(VariantSimilarity):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from besvm.similarities import Jitter, Latent
     >>> def or_tenfold(x):
     ...     return [x, 10 * x]
