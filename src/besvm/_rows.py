@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+SETTLE_ROWS = 5000  # rows that settle a similarity's parameters where features must be computed for it first
+
 
 def n_rows(X: Any) -> int:
     """Return the number of samples in ``X``."""
@@ -31,3 +33,16 @@ def take(X: Any, rows: Sequence[int] | np.ndarray) -> Any:
 def span(X: Any, rows: slice) -> Any:
     """Return consecutive samples of ``X``; a view where X can give one."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def items(X: Any) -> Any:
+    """Return the samples of ``X`` one by one: the rows of a data frame as tuples, of a sparse matrix as arrays."""
+    if issparse(X):
+        return iter(X.toarray())
+    return X.itertuples(index=False) if hasattr(X, "itertuples") else iter(X)
+
+
+def evenly_spaced(X: Any, at_most: int) -> Any:
+    """Return ``X`` itself if it is short enough, else ``at_most`` of its samples spread over the whole of it."""
+    n = n_rows(X)
+    return X if n <= at_most else take(X, np.linspace(0, n - 1, at_most).astype(int))

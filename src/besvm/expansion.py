@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._parallel import workers
-from besvm._rows import n_rows, take
+from besvm._rows import SETTLE_ROWS, evenly_spaced, n_rows
 from besvm._validate import atomic_fit, check_vectors, labels_or_none, make_rng
 from besvm.basis import Exemplars, choose_rows
 from besvm.measures import Measure, as_measures
@@ -22,7 +22,6 @@ from besvm.similarities.precomputed import Precomputed
 from besvm.storage import filled, rows_per_block
 
 SMALL = 1 << 18  # training features up to this many are float64: it costs nothing, and rounds nothing off
-SETTLE_ROWS = 5000  # rows that settle a similarity's parameters where features must be computed for it first
 
 
 @dataclass
@@ -153,8 +152,7 @@ def fit_expander(
                 known[spec] = len(transformers)
                 transformers.append(clone(measure.features).fit(X, y))
             key = known[spec]
-            some = np.linspace(0, n_rows(X) - 1, min(SETTLE_ROWS, n_rows(X))).astype(int)
-            settle_on = transformers[key].transform(take(X, some))
+            settle_on = transformers[key].transform(evenly_spaced(X, SETTLE_ROWS))
         similarity = clone(resolve(measure.similarity)).fit(settle_on)
         compares = similarity if key is None else _Behind(transformers[key], similarity)
         if measure.basis is not None:

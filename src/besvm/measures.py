@@ -8,6 +8,8 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from besvm.similarities.base import Similarity, resolve
+from besvm.similarities.latent import Latent
+from besvm.variants import mirror
 
 
 class Measure(BaseEstimator):  # type: ignore[misc]
@@ -119,3 +121,29 @@ def as_measures(measures: Any) -> list[Measure]:
     if not several:
         raise ValueError("measures must name at least one similarity, got an empty list")
     return [as_measure(one) for one in several]
+
+
+def mirrored(measure: Any) -> Measure:
+    """Return the measure of images whose exemplars may also be seen in the mirror, whichever matches better.
+
+    The images are mirrored before their features are computed. Only the exemplars are: that is enough where a measure
+    does not change when both images are mirrored, as those on a grid of cells (see :class:`besvm.similarities.Latent`).
+
+    Parameters
+    ----------
+    measure : Measure, str, Similarity or callable
+
+    Examples
+    --------
+    >>> from besvm import Measure
+    >>> from besvm.images import FHOG
+    >>> from besvm.measures import mirrored
+    >>> from besvm.similarities import Rigid
+    >>> mirrored(Measure(Rigid(2), features=FHOG(cell=4))).label
+    'rigid|mirror'
+    """
+    if isinstance(measure, (list, tuple)):
+        raise TypeError("mirrored takes one measure, got several; write [mirrored(m) for m in measures]")
+    plain = as_measure(measure)
+    similarity = Latent(plain.similarity, exemplar_variants=mirror, features=plain.features)
+    return Measure(similarity, basis=plain.basis, name=f"{plain.label}|mirror")

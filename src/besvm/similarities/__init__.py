@@ -2,6 +2,7 @@
 
 from besvm.similarities.base import Similarity, register, registered, resolve
 from besvm.similarities.grid import Alignment, Deformable, Rigid
+from besvm.similarities.latent import Jitter, Latent, LatentAlignment
 from besvm.similarities.pairs import PairFunction
 from besvm.similarities.pairwise import NegativeDistance, PairwiseKernel
 from besvm.similarities.precomputed import Precomputed
@@ -20,7 +21,10 @@ __all__ = [
     "Alignment",
     "Cosine",
     "Deformable",
+    "Jitter",
     "Laplacian",
+    "Latent",
+    "LatentAlignment",
     "Linear",
     "NegativeDistance",
     "PairFunction",

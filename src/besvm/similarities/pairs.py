@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from besvm._parallel import n_workers, slices
-from besvm._rows import n_rows, span
+from besvm._rows import items, n_rows, span
 from besvm.similarities.base import Similarity
 
 WORTH_PROCESSES = 0.5  # seconds of work below which handing it to other processes costs more than it saves
@@ -65,8 +65,8 @@ class PairFunction(Similarity):
 
 def _compare(function: Callable[[Any, Any], float], A: Any, B: Any) -> np.ndarray:
     out = np.empty((n_rows(A), n_rows(B)))
-    exemplars = list(_items(B))
-    for i, sample in enumerate(_items(A)):
+    exemplars = list(items(B))
+    for i, sample in enumerate(items(A)):
         for j, exemplar in enumerate(exemplars):
             value = function(exemplar, sample)
             try:
@@ -77,10 +77,6 @@ def _compare(function: Callable[[Any, Any], float], A: Any, B: Any) -> np.ndarra
                     f"for the pair ({_short(exemplar)}, {_short(sample)})"
                 ) from None
     return out
-
-
-def _items(X: Any) -> Any:
-    return X.itertuples(index=False) if hasattr(X, "itertuples") else X
 
 
 def _short(item: Any) -> str:

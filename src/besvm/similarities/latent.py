@@ -1,0 +1,397 @@
+"""Similarities with latent variables: the best match over the variants of an exemplar and of a sample."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from besvm._rows import SETTLE_ROWS, evenly_spaced, items, n_rows
+from besvm.similarities._choices import (
+    Variants,
+    Worth,
+    self_similarities,
+    together,
+    total,
+    totals,
+    variant_groups,
+    variants_name,
+    variants_of,
+)
+from besvm.similarities.base import Similarity, resolve
+from besvm.similarities.precomputed import Precomputed
+
+GROUP_BYTES = 1 << 26  # of variants, by which a block of samples is cut: there may be dozens of each sample
+
+Fold = Callable[[np.ndarray, Worth, Worth], None]  # (K_I, worth of the exemplars, worth of the samples)
+
+
+@dataclass(frozen=True, eq=False)
+class LatentAlignment:
+    """Which variants of an exemplar x and a sample y were compared: what the maximum chose.
+
+    Attributes
+    ----------
+    score : float
+        The similarity, s(x, y).
+    exemplar_variant : int
+        z_b, the place of the chosen one among the exemplar's variants.
+    sample_variant : int
+        z_x, the same for the sample's.
+    inner : Alignment, LatentAlignment or None
+        How the inner similarity laid the one over the other, where it can tell.
+    """
+
+    score: float
+    exemplar_variant: int
+    sample_variant: int
+    inner: Any
+
+
+class VariantSimilarity(Similarity):
+    """Abstract: an inner similarity K_I of the variants that K_I + worth(z_b) + worth(z_x) is largest for."""
+
+    similarity: Any
+    exemplar_variants: Variants | None
+    sample_variants: Variants | None
+    features: Any
+
+    @abstractmethod
+    def _worth(self, side: str, inner: Similarity, variants: Any, order: np.ndarray) -> Worth:
+        """Return what choosing each of ``variants`` adds; ``order`` says which variant of its item each one is."""
+
+    @abstractmethod
+    def _fold(self, out: np.ndarray) -> Fold:
+        """Return the function that takes K_I of one more pair of variants into account in ``out``."""
+
+    @abstractmethod
+    def _score(self, inner: float, total: float) -> float:
+        """Return the similarity from K_I of the chosen variants, and from K_I and their worth."""
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Whether s(b, x) = s(x, b): if the inner similarity is, and both sides have the same variants."""
+        return resolve(self.similarity).symmetric and self._same_sides()
+
+    @property
+    def psd(self) -> bool:  # type: ignore[override]
+        """Whether every Gram matrix is positive semi-definite: not as soon as there is something to choose."""
+        return resolve(self.similarity).psd and self._no_choice()
+
+    @property
+    def label(self) -> str:
+        """The inner label, the exemplar's variants and, behind another bar, the sample's: "rigid|mirror"."""
+        of_exemplar, of_sample = variants_name(self.exemplar_variants), variants_name(self.sample_variants)
+        return f"{resolve(self.similarity).label}|{of_exemplar}|{of_sample}".rstrip("|")
+
+    def fit(self, X: Any) -> Self:
+        """Fit the features on the unmodified samples X, and the inner similarity on what they give."""
+        inner = self._inner(fitted=False)
+        features, settle_on = None, X
+        if self.features is not None:
+            features = clone(self.features).fit(X)
+            settle_on = features.transform(evenly_spaced(X, SETTLE_ROWS))
+        self.features_, self.similarity_ = features, clone(inner).fit(settle_on)
+        return self
+
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
+        """Return the similarity of every sample of A to every exemplar of B."""
+        return self.against(B)(A)
+
+    def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
+        """Return the function A -> self(A, basis), with every variant of the basis made and packed once."""
+        inner = self._inner()
+        packed = [
+            (inner.against(variants), worth)
+            for _, choices in variant_groups(basis, self.exemplar_variants, "exemplar_variants", np.inf)
+            for variants, worth in (self._described("exemplar", *choice, inner) for choice in choices)
+        ]
+        n_basis = n_rows(basis)
+
+        def similarities(A: Any) -> np.ndarray:
+            out: np.ndarray | None = None
+            for rows, choices in variant_groups(A, self.sample_variants, "sample_variants", GROUP_BYTES):
+                fold: Fold | None = None
+                for variants, worth in (self._described("sample", *choice, inner) for choice in choices):
+                    for compare, exemplar_worth in packed:
+                        K = _checked(compare(variants), (rows.stop - rows.start, n_basis))
+                        if out is None:  # only now is it known how exact K_I is
+                            out = np.empty((n_rows(A), n_basis), dtype=np.result_type(K, np.float32))
+                        fold = fold or self._fold(out[rows])
+                        fold(K, exemplar_worth, worth)
+                        del K  # else there would be three matrices while the next one is computed
+            assert out is not None, "there is always a group of rows, and a variant in it"
+            return out
+
+        return similarities
+
+    def alignment(self, x: Any, y: Any) -> LatentAlignment:
+        """Return which variants of the exemplar x and of the sample y are compared; of equally good ones, the first.
+
+        Examples
+        --------
+        >>> from besvm.similarities import Latent
+        >>> found = Latent("linear", exemplar_variants=lambda v: [v, v[::-1]]).alignment(
+        ...     np.array([1.0, 2.0]), np.array([3.0, 0.0])
+        ... )
+        >>> found.score, found.exemplar_variant
+        (6.0, 1)
+        """
+        inner = self._inner()
+        of_x, worth_x = self._all_described("exemplar", variants_of(x, self.exemplar_variants, "exemplar_variants"))
+        of_y, worth_y = self._all_described("sample", variants_of(y, self.sample_variants, "sample_variants"))
+        K = np.asarray(inner(of_y, of_x))  # (variants of y, variants of x)
+        worth = total(K, worth_x, worth_y)
+        z_y, z_x = (int(z) for z in np.unravel_index(np.argmax(worth), K.shape))
+        align = getattr(inner, "alignment", None)
+        return LatentAlignment(
+            score=self._score(float(K[z_y, z_x]), float(worth[z_y, z_x])),
+            exemplar_variant=z_x,
+            sample_variant=z_y,
+            inner=None if align is None else align(of_x[z_x], of_y[z_y]),
+        )
+
+    def _inner(self, fitted: bool = True) -> Similarity:
+        inner = resolve(self.similarity)
+        if isinstance(inner, Precomputed):
+            raise ValueError(
+                f"similarity must compare variants of the samples, got {inner!r}, which never sees a sample; "
+                "precompute the maximum over the variants instead"
+            )
+        return self.similarity_ if fitted and hasattr(self, "similarity_") else inner
+
+    def _same_sides(self) -> bool:
+        return bool(self.exemplar_variants == self.sample_variants)
+
+    def _no_choice(self) -> bool:
+        return self.exemplar_variants is None and self.sample_variants is None
+
+    def _described(self, side: str, variants: Any, order: np.ndarray, inner: Similarity) -> tuple[Any, Worth]:
+        """Return the features of some variants, and what choosing them adds."""
+        if self.features is not None:
+            variants = getattr(self, "features_", self.features).transform(variants)
+        return variants, self._worth(side, inner, variants, order)
+
+    def _all_described(self, side: str, several: list[Any]) -> tuple[Any, Worth]:
+        return self._described(side, together(several), np.arange(len(several)), self._inner())
+
+
+class Latent(VariantSimilarity):
+    """The best match over latent variables of both items (eq. indef_sim of the paper, whole).
+
+    s(b, x) = max over z_b, z_x of K_I(φ(b, z_b), φ(x, z_x)) + R(z_b) + R(z_x), where z_b goes through the variants
+    of the exemplar b and z_x through those of the sample x.
+
+    Every variant is made and described once, those of the basis once for all samples; the inner similarity is computed
+    once for each pair of variants.
+
+    Parameters
+    ----------
+    similarity : str, Similarity or callable
+        K_I, the inner similarity: anything that :func:`resolve` takes.
+    exemplar_variants, sample_variants : callable, optional
+        A function of ONE sample that returns a sequence of its variants, usually the sample itself first (see
+        :mod:`besvm.variants`). Samples may have different numbers of them. By default only the sample itself.
+    exemplar_penalty, sample_penalty : sequence of float, optional
+        R(z): a number for each variant, in their order. It is added, so it is usually 0 or less. By default 0.
+    features : transformer, optional
+        φ, applied after the variants are made, so that raw images can be mirrored and then described. It is fitted
+        on the unmodified samples, without labels.
+
+    Attributes
+    ----------
+    similarity_ : Similarity
+        The inner similarity with its data-derived parameters settled (on at most 5,000 rows, if there are features).
+    features_ : transformer or None
+        As fitted.
+
+    Notes
+    -----
+    Where the inner similarity does not change if *both* items are mirrored, mirroring one of them is enough:
+    K(b', x') = K(b, x) and K(b, x') = K(b', x), so the four pairs hold two values. Mirror the exemplars only:
+    they are few and prepared once, while the features of the samples are then computed once, as without variants.
+    Features inside a similarity are its own: two measures that look at the same features compute them twice.
+
+    Examples
+    --------
+    >>> from besvm.similarities import Latent
+    >>> from besvm.variants import mirror
+    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> image = np.array([[0.0, 1.0, 3.0]])
+    >>> rows = FunctionTransformer(lambda images: images.reshape(len(images), -1))
+    >>> mirrored = Latent("linear", exemplar_variants=mirror, exemplar_penalty=[0, -0.5], features=rows)
+    >>> mirrored(np.array([image, image[:, ::-1]]), np.array([image]))
+    array([[10. ],
+           [ 9.5]])
+    >>> mirrored.label
+    'linear|mirror'
+    """
+
+    def __init__(
+        self,
+        similarity: Any,
+        *,
+        exemplar_variants: Variants | None = None,
+        sample_variants: Variants | None = None,
+        exemplar_penalty: Sequence[float] | np.ndarray | None = None,
+        sample_penalty: Sequence[float] | np.ndarray | None = None,
+        features: Any = None,
+    ) -> None:
+        self.similarity = similarity
+        self.exemplar_variants = exemplar_variants
+        self.sample_variants = sample_variants
+        self.exemplar_penalty = exemplar_penalty
+        self.sample_penalty = sample_penalty
+        self.features = features
+
+    def fit(self, X: Any) -> Self:
+        """Fit the features on the unmodified samples X, and the inner similarity on what they give."""
+        for side in ("exemplar", "sample"):
+            penalty = self._penalty(side)
+            if penalty is None:
+                continue
+            most = 0
+            for item in items(evenly_spaced(X, SETTLE_ROWS)):  # one is enough, unless their numbers differ
+                most = max(most, len(variants_of(item, getattr(self, f"{side}_variants"), f"{side}_variants")))
+                if most >= len(penalty):
+                    break
+            if most != len(penalty):
+                raise _wrong_length(side, penalty, most)
+        return super().fit(X)
+
+    def _same_sides(self) -> bool:
+        return super()._same_sides() and np.array_equal(self.exemplar_penalty, self.sample_penalty)  # type: ignore[arg-type]
+
+    def _no_choice(self) -> bool:
+        return super()._no_choice() and self.exemplar_penalty is None and self.sample_penalty is None
+
+    def _penalty(self, side: str) -> Worth:
+        given = getattr(self, f"{side}_penalty")
+        if given is None:
+            return None
+        try:
+            penalty = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            penalty = np.empty(0)
+        if penalty.ndim != 1 or penalty.size == 0 or not np.isfinite(penalty).all():
+            raise ValueError(f"{side}_penalty must be a list of finite numbers, one for each variant, got {given!r}")
+        return penalty
+
+    def _worth(self, side: str, inner: Similarity, variants: Any, order: np.ndarray) -> Worth:
+        penalty = self._penalty(side)
+        if penalty is None:
+            return None
+        if order.max(initial=0) >= len(penalty):
+            raise _wrong_length(side, penalty, int(order.max()) + 1)
+        return penalty[order]
+
+    def _fold(self, out: np.ndarray) -> Fold:
+        out.fill(-np.inf)
+
+        def fold(K: np.ndarray, exemplar_worth: Worth, sample_worth: Worth) -> None:
+            if exemplar_worth is None and sample_worth is None:
+                np.maximum(out, K, out=out)
+                return
+            for rows, sums in totals(K, exemplar_worth, sample_worth):
+                np.maximum(out[rows], sums, out=out[rows])
+
+        return fold
+
+    def _score(self, inner: float, total: float) -> float:
+        return total
+
+
+class Jitter(VariantSimilarity):
+    """The inner similarity of the two variants that lie nearest, as in the jitter kernels of [1]_.
+
+    s(b, x) = K_I(φ(b, z_b), φ(x, z_x)) for the z_b and z_x of the smallest d² = K_I(b_z, b_z) - 2 K_I(b_z, x_z) +
+    K_I(x_z, x_z), of equally near ones the first. The paper argues for :class:`Latent` instead, which does without
+    a metric; the two agree where all variants of an item have the same K_I(z, z).
+
+    Parameters
+    ----------
+    similarity : str, Similarity or callable
+        K_I, usually a positive definite kernel: else d² is not a distance.
+    exemplar_variants, sample_variants : callable, optional
+        A function of ONE sample that returns a sequence of its variants, as for :class:`Latent`.
+    features : transformer, optional
+        Applied after the variants are made.
+
+    Attributes
+    ----------
+    similarity_, features_ : as of :class:`Latent`
+
+    References
+    ----------
+    .. [1] DeCoste, Schölkopf. Training Invariant Support Vector Machines. Machine Learning 46, 2002.
+
+    Examples
+    --------
+    >>> from besvm.similarities import Jitter, Latent
+    >>> def or_tenfold(x):
+    ...     return [x, 10 * x]
+    >>> x = np.array([[1.0, 1.0]])
+    >>> Latent("linear", exemplar_variants=or_tenfold)(x, x), Jitter("linear", exemplar_variants=or_tenfold)(x, x)
+    (array([[20.]]), array([[2.]]))
+    """
+
+    def __init__(
+        self,
+        similarity: Any,
+        *,
+        exemplar_variants: Variants | None = None,
+        sample_variants: Variants | None = None,
+        features: Any = None,
+    ) -> None:
+        self.similarity = similarity
+        self.exemplar_variants = exemplar_variants
+        self.sample_variants = sample_variants
+        self.features = features
+
+    @property
+    def label(self) -> str:
+        """The label that :class:`Latent` would have, in brackets."""
+        return f"jitter({super().label})"
+
+    def _same_sides(self) -> bool:
+        return self._no_choice()  # of two equally near pairs the first need not be the same seen from the other side
+
+    def _worth(self, side: str, inner: Similarity, variants: Any, order: np.ndarray) -> Worth:
+        # d² is smallest where K_I - K_I(b_z, b_z) / 2 - K_I(x_z, x_z) / 2 is largest.
+        return -self_similarities(inner, variants) / 2
+
+    def _fold(self, out: np.ndarray) -> Fold:
+        out.fill(np.nan)
+        best = np.full_like(out, -np.inf)
+
+        def fold(K: np.ndarray, exemplar_worth: Worth, sample_worth: Worth) -> None:
+            for rows, sums in totals(K, exemplar_worth, sample_worth):
+                broken = np.isnan(sums)  # stays, to be seen and refused
+                better = (sums > best[rows]) | broken
+                np.copyto(best[rows], sums, where=better)
+                np.copyto(out[rows], np.where(broken, np.nan, K[rows]), where=better)
+
+        return fold
+
+    def _score(self, inner: float, total: float) -> float:
+        return inner
+
+
+def _wrong_length(side: str, penalty: np.ndarray, most: int) -> ValueError:
+    return ValueError(
+        f"{side}_penalty must hold a number for each variant, got {len(penalty)} for samples of up to {most} variants"
+    )
+
+
+def _checked(K: Any, shape: tuple[int, int]) -> np.ndarray:
+    """Return K_I if it has a number for each pair: a shape that merely broadcasts would go unnoticed."""
+    K = np.asarray(K)
+    if K.shape != shape:
+        raise ValueError(
+            f"the inner similarity must return a matrix of shape {shape} (samples, exemplars), got {K.shape}"
+        )
+    return K
