@@ -25,7 +25,7 @@ def cell_product(x, y, c, to):
 
 
 def deformable_pair(x, y, rigid=0, local=0, rigid_penalty=0.0, local_penalty=0.0):
-    """s(x, y) of eq. sim:nonrigid (of eq. sim:rigid when local is 0), for the exemplar x and the sample y."""
+    """s(x, y) of eq. sim:nonrigid (of eq. sim:rigid when local is 0), each cell of x finding its match in y."""
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     best = -np.inf
     for z_r in box(rigid):
@@ -40,9 +40,11 @@ def deformable_pair(x, y, rigid=0, local=0, rigid_penalty=0.0, local_penalty=0.0
     return best
 
 
-def deformable(A, B, cosine=False, **parameters):
-    """The matrix of s(B[j], A[i])."""
-    scores = np.array([[deformable_pair(b, a, **parameters) for b in B] for a in A]).reshape(len(A), len(B))
+def deformable(A, B, cosine=False, moving="exemplar", **parameters):
+    """The matrix of K(A[i], B[j]), or of K(B[j], A[i]) if it is the samples A that move."""
+    pairs = [[(a, b) if moving == "exemplar" else (b, a) for b in B] for a in A]
+    scores = np.array([[deformable_pair(*pair, **parameters) for pair in row] for row in pairs])
+    scores = scores.reshape(len(A), len(B))
     if not cosine:
         return scores
     own_a, own_b = (np.array([deformable_pair(x, x, **parameters) for x in X]) for X in (A, B))

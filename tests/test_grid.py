@@ -48,17 +48,18 @@ def cases(draw):
     A = grids(draw(st.integers(1, 8)), h, w, d, draw(st.sampled_from(DTYPES)), seed)
     B = grids(draw(st.integers(1, 3)), h, w, d, draw(st.sampled_from(DTYPES)), seed + 1)
     rigid, local = draw(st.integers(0, 3)), draw(st.integers(0, 2))
-    return A, B, rigid, local, draw(penalties(rigid)), draw(penalties(local)), draw(st.booleans())
+    moving = draw(st.sampled_from(["exemplar", "sample"]))
+    return A, B, rigid, local, draw(penalties(rigid)), draw(penalties(local)), draw(st.booleans()), moving
 
 
 @settings(max_examples=60, deadline=None)
 @given(cases())
 def test_equal_to_the_naive_loops(case):
-    A, B, rigid, local, rigid_penalty, local_penalty, cosine = case
-    wanted = reference.deformable(
-        A, B, cosine, rigid=rigid, local=local, rigid_penalty=rigid_penalty, local_penalty=local_penalty
-    )
-    measure = Deformable(rigid, local, rigid_penalty=rigid_penalty, local_penalty=local_penalty, cosine=cosine)
+    A, B, rigid, local, rigid_penalty, local_penalty, cosine, moving = case
+    parameters = {"rigid": rigid, "local": local, "rigid_penalty": rigid_penalty, "local_penalty": local_penalty}
+    parameters |= {"cosine": cosine, "moving": moving}
+    wanted = reference.deformable(A, B, **parameters)
+    measure = Deformable(**parameters)
     if cosine:
         # Where a self-similarity is nearly zero the quotient is all rounding error.
         own = [
@@ -74,7 +75,7 @@ def test_equal_to_the_naive_loops(case):
 @settings(max_examples=40, deadline=None)
 @given(cases())
 def test_rigid_equal_to_the_naive_loops(case):
-    A, B, radius, _, penalty, _, _ = case
+    A, B, radius, _, penalty, *_ = case
     wanted = reference.deformable(A, B, rigid=radius, rigid_penalty=penalty)
     assert_close(Rigid(radius, rigid_penalty=penalty)(A, B), wanted, A, B)
 
@@ -83,6 +84,7 @@ MEASURES = [
     Rigid(0), Rigid(1), Rigid(2), Rigid(9), Deformable(), Deformable(1, 0), Deformable(1, 1),
     Deformable(2, 1), Deformable(0, 9), Deformable(3, 4), Rigid(1, rigid_penalty=0.3),
     Deformable(1, 1, local_penalty=0.2), Deformable(2, 1, cosine=True), Rigid(2, cosine=True),
+    Deformable(1, 1, moving="sample"), Rigid(1, rigid_penalty=[[0, 1, 2], [0, 0, 0], [-1, 0, 0.5]]),
 ]  # fmt: skip
 each_measure = pytest.mark.parametrize("measure", MEASURES, ids=str)
 
@@ -144,11 +146,13 @@ def test_what_is_not_symmetric_says_so():
         assert np.abs(K - K.T).max() > 0.1
 
 
-def test_the_exemplar_comes_first():
-    """Every cell of the exemplar may find the one strong cell of the sample, and not the other way round."""
-    x, y = np.ones((1, 1, 3, 1)), np.array([0.0, 5.0, 0.0]).reshape(1, 1, 3, 1)
-    assert Deformable(0, 1)(y, x).item() == 15
-    assert Deformable(0, 1)(x, y).item() == 5
+def test_who_moves():
+    """Every cell that stays may find the one strong cell of the grid that moves, and not the other way round."""
+    flat, peak = np.ones((1, 1, 3, 1)), np.array([0.0, 5.0, 0.0]).reshape(1, 1, 3, 1)
+    assert Deformable(0, 1)(flat, peak).item() == Deformable(0, 1, moving="sample")(peak, flat).item() == 15
+    assert Deformable(0, 1)(peak, flat).item() == Deformable(0, 1, moving="sample")(flat, peak).item() == 5
+    with pytest.raises(ValueError, match="moving must be 'exemplar' or 'sample', got 'both'"):
+        Deformable(0, 1, moving="both")(flat, peak)
 
 
 def test_monotone_in_the_radius():
@@ -189,17 +193,18 @@ def test_alignment_explains_the_score(measure):
     for x in X[:2]:
         for y in X:
             found = measure.alignment(x, y)
-            assert found.score == pytest.approx(measure([y], [x]).item(), rel=1e-4, abs=1e-4)
+            assert found.score == pytest.approx(measure([x], [y]).item(), rel=1e-4, abs=1e-4)
             assert found.local.shape == (4, 3, 2)
             total = found.contribution.sum() + reference.regularisation(
                 measure.rigid_penalty, rigid_radius, found.rigid
             )
             if not measure.cosine:
                 assert total == pytest.approx(found.score)
+            pair = (y, x) if measure.moving == "sample" else (x, y)
             for c in np.ndindex(4, 3):
                 to = tuple(np.add(c, found.rigid) + found.local[c])
                 cost = reference.regularisation(getattr(measure, "local_penalty", 0.0), 1, found.local[c])
-                assert found.contribution[c] == pytest.approx(reference.cell_product(x, y, c, to) + cost, abs=1e-5)
+                assert found.contribution[c] == pytest.approx(reference.cell_product(*pair, c, to) + cost, abs=1e-5)
 
 
 def test_alignment_prefers_the_smallest_move():

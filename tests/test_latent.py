@@ -267,7 +267,7 @@ def test_the_alignment_explains_the_score(kind, rng):
     whole = similarity(A, B)
     for i, x in enumerate(A):
         for j, b in enumerate(B):
-            found = similarity.alignment(b, x)
+            found = similarity.alignment(x, b)
             assert found.score == pytest.approx(float(whole[i, j]), abs=1e-4)
             of_b, of_x = mirror(b)[found.exemplar_variant], Shifts(1)(x)[found.sample_variant]
             worth = sum(R[f"{s}_penalty"][getattr(found, f"{s}_variant")] for s in ("exemplar", "sample")) if R else 0

@@ -186,9 +186,10 @@ def _add_best_of_nine(typing_context, dots, dots_at, row_stride, n_rows, total, 
 
 
 @njit(cache=True, nogil=True)
-def deformable_tile(samples, basis, rigid_value, local, local_value, beyond, out):
-    """Fill out[i, j] with max over z_R of R(z_R) + Σ_c max over z_L of R(z_L) + x_j(c)·y_i(c + z_R + z_L).
+def deformable_tile(samples, basis, exemplar_moves, rigid_value, local, local_value, beyond, out):
+    """Fill out[i, j] with max over z_R of R(z_R) + Σ_c max over z_L of R(z_L) + x(c)·y(c + z_R + z_L).
 
+    x is sample i and y exemplar j if the exemplar moves, and the other way round if the sample does.
     samples: (panels, h, w, d, SAMPLES); basis: (blocks, h, w, d, EXEMPLARS); both float32, C order.
     rigid_value: R of every z_R, a table whose shape says how far z_R goes; local: how far z_L goes, (dy, dx);
     local_value: R of every z_L, a flat table, or None for zeros; beyond: the best score of all other z_R.
@@ -208,10 +209,12 @@ def deformable_tile(samples, basis, rigid_value, local, local_value, beyond, out
             totals.reshape(n_y, n_x, TILE)[:] = rigid_value.reshape(n_y, n_x, 1)
             for y in range(h):
                 for x in range(w):
-                    exemplar_at = ((block * h + y) * w + x) * depth * EXEMPLARS
                     for to_y in range(max(0, y - far_y), min(h, y + far_y + 1)):
                         for to_x in range(max(0, x - far_x), min(w, x + far_x + 1)):
-                            sample_at = ((panel * h + to_y) * w + to_x) * depth * SAMPLES
+                            still, moved = y * w + x, to_y * w + to_x
+                            of_sample, of_exemplar = (still, moved) if exemplar_moves else (moved, still)
+                            sample_at = (panel * h * w + of_sample) * depth * SAMPLES
+                            exemplar_at = (block * h * w + of_exemplar) * depth * EXEMPLARS
                             to = ((to_y + far_y) * stride + to_x + far_x) * TILE
                             _dot_products(samples_flat, sample_at, basis_flat, exemplar_at, depth, dots, to)
                     _add_cell(dots, (y * stride + x) * TILE, stride, offsets, local_value, totals, n_y, n_x)

@@ -61,7 +61,7 @@ def _spectrum(shape: tuple[int, int], z: np.ndarray) -> _Spectrum:
     return _Spectrum(*(np.ascontiguousarray(part, dtype=np.float32) for part in parts))
 
 
-def rigid_scores(basis: np.ndarray, rigid: Displacements) -> Fill:
+def rigid_scores(basis: np.ndarray, rigid: Displacements, exemplar_moves: bool) -> Fill:
     """Score by eq. sim:rigid: one matrix product per frequency, which costs less than one per displacement.
 
     z and -z share their sums: with e the even, o the odd one, the best of R(z) + e + o and R(-z) + e - o is
@@ -71,6 +71,8 @@ def rigid_scores(basis: np.ndarray, rigid: Displacements) -> Fill:
     overlap = (shape[0] - 1, shape[1] - 1)
     beyond = rigid.best_beyond(overlap)
     table = rigid.within(overlap).table()
+    if exemplar_moves:  # to move one of two grids is to move the other one back
+        table = np.flip(table)
     half = slice(table.size // 2, None)  # the others are their opposites
     common, opposed = (
         ((table + sign * np.flip(table)) / 2).reshape(-1, 1)[half].astype(np.float32) for sign in (1, -1)
@@ -101,7 +103,7 @@ def _pack_spectrum(exemplars: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.stack([exemplars, turned]).transpose(0, 2, 3, 1))
 
 
-def deformable_scores(basis: np.ndarray, rigid: Displacements, local: Displacements) -> Fill:
+def deformable_scores(basis: np.ndarray, rigid: Displacements, local: Displacements, exemplar_moves: bool) -> Fill:
     """Score by eq. sim:nonrigid: multiply every pair of cells that can meet, once, then take the maxima."""
     from besvm._compiled_grid import EXEMPLARS, SAMPLES, deformable_tile
 
@@ -116,7 +118,7 @@ def deformable_scores(basis: np.ndarray, rigid: Displacements, local: Displaceme
 
     def fill(samples: np.ndarray, out: np.ndarray) -> None:
         packed = _pack_cells(samples, SAMPLES)
-        deformable_tile(packed, exemplars, rigid_table, far, local_value, beyond, out)
+        deformable_tile(packed, exemplars, exemplar_moves, rigid_table, far, local_value, beyond, out)
 
     return fill
 

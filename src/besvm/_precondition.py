@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 from besvm._parallel import thread_map
 
 WORTH_THREADS = 1e9  # operations below which starting threads takes longer than the work
-FLAT = 10.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
+FLAT = 40.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
 
 Apply = Callable[[np.ndarray], np.ndarray]
 

@@ -19,18 +19,21 @@ _SELF = 16  # items whose self-similarities are read off the diagonal of one sma
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """How an exemplar x was laid over a sample y: what the maxima of the similarity chose.
+    """Where the cells of one grid found their matches in the other: what the maxima of the similarity chose.
+
+    The cell at c of the grid that stays is compared with the cell at c + z_R + z_L of the one that moves (by default,
+    the exemplar).
 
     Attributes
     ----------
     score : float
-        The similarity, s(x, y).
+        The similarity.
     rigid : tuple of int
-        z_R = (dy, dx), by which all cells of x moved together.
+        z_R = (dy, dx), the same for all cells.
     local : ndarray of shape (h, w, 2)
-        z_L = (dy, dx), by which each cell of x moved on its own after that.
+        z_L = (dy, dx) of each cell of the grid that stays.
     contribution : ndarray of shape (h, w)
-        What each cell of x adds to the score (before the division, if ``cosine``); R(z_R) makes up the rest.
+        What each of these cells adds to the score (before the division, if ``cosine``); R(z_R) makes up the rest.
     """
 
     score: float
@@ -43,6 +46,7 @@ class GridSimilarity(Similarity):
     """Abstract: a similarity of grids of cells, arrays of shape (items, h, w, d), computed in float32."""
 
     cosine: bool
+    moving: str = "exemplar"
 
     @abstractmethod
     def displacements(self, shape: tuple[int, int]) -> tuple[Displacements, Displacements]:
@@ -69,7 +73,7 @@ class GridSimilarity(Similarity):
         return similarities
 
     def alignment(self, x: Any, y: Any) -> Alignment:
-        """Return how the exemplar x, one grid (h, w, d), is best laid over the sample y.
+        """Return how the sample x, one grid (h, w, d), and the exemplar y are best laid over each other.
 
         Of equally good displacements the smallest wins, and of equally small ones the first by (dy, dx).
 
@@ -82,8 +86,12 @@ class GridSimilarity(Similarity):
         >>> found.score, found.rigid
         (6.0, (0, 1))
         """
-        grids = _as_grids([x])
-        x, y = (np.asarray(one[0], np.float64) for one in (grids, _as_grids([y], grids.shape[1:])))
+        if self._exemplar_moves():
+            still, mover = x, y
+        else:
+            still, mover = y, x
+        grids = _as_grids([still])
+        x, y = (np.asarray(one[0], np.float64) for one in (grids, _as_grids([mover], grids.shape[1:])))
         h, w, d = x.shape
         rigid, local = self.displacements((h, w))
         dots = np.zeros((h * w, h * w + 1))  # the last column: what a cell meets outside the frame
@@ -113,10 +121,15 @@ class GridSimilarity(Similarity):
         """Choose the fastest way to compute the measure."""
         rigid, local = self.displacements((basis.shape[1], basis.shape[2]))
         if len(local.z) > 1 or local.value[0] != 0:
-            return deformable_scores(basis, rigid, local)
+            return deformable_scores(basis, rigid, local, self._exemplar_moves())
         if len(rigid.z) > 1 or rigid.value[0] != 0:
-            return rigid_scores(basis, rigid)
+            return rigid_scores(basis, rigid, self._exemplar_moves())
         return linear_scores(basis)
+
+    def _exemplar_moves(self) -> bool:
+        if self.moving not in ("exemplar", "sample"):
+            raise ValueError(f"moving must be 'exemplar' or 'sample', got {self.moving!r}")
+        return self.moving == "exemplar"
 
     def _cosine_scores(self, basis: np.ndarray) -> Fill:
         fill = self._scores(basis)
@@ -144,8 +157,8 @@ class GridSimilarity(Similarity):
 class Rigid(GridSimilarity):
     """The best match of two grids over translations of the whole grid (eq. sim:rigid of the paper).
 
-    s(x, y) = max over z of R(z) + Σ_c φ(x, c)ᵀ φ(y, c + z), with z in {-radius, …, radius}² and φ(y, ·) zero
-    outside the frame.
+    K_R(x, y) = max over z of R(z) + Σ_c φ(x, c)ᵀ φ(y, c + z), with z in {-radius, …, radius}² and φ(y, ·) zero outside
+    the frame, for the sample x and the exemplar y.
 
     Parameters
     ----------
@@ -186,9 +199,9 @@ class Rigid(GridSimilarity):
 class Deformable(GridSimilarity):
     """The best match of two grids whose cells may also move one by one (eq. sim:nonrigid of the paper).
 
-    s(x, y) = max over z_R of R(z_R) + Σ_c max over z_L of R(z_L) + φ(x, c)ᵀ φ(y, c + z_R + z_L), with z_R in
-    {-rigid, …, rigid}², z_L in {-local, …, local}² and φ(y, ·) zero outside the frame: a cell may always gain
-    R(z_L) + 0 by leaving it. The cells of the exemplar x choose, so s(x, y) ≠ s(y, x) as soon as local > 0.
+    K_L(x, y) = max over z_R of R(z_R) + Σ_c max over z_L of R(z_L) + φ(x, c)ᵀ φ(y, c + z_R + z_L), with z_R in
+    {-rigid, …, rigid}², z_L in {-local, …, local}² and φ(y, ·) zero outside the frame: a cell that meets nothing there
+    gains R(z_L) + 0. Every cell of x picks its match among those of y, so K_L(x, y) ≠ K_L(y, x) as soon as local > 0.
 
     Parameters
     ----------
@@ -200,6 +213,10 @@ class Deformable(GridSimilarity):
         A weight λ >= 0, for R(z) = -λ|z|², or the table of R itself: entry [rigid + dy, rigid + dx].
     local_penalty : float or array of shape (2·local + 1, 2·local + 1), default=0.0
         The same for each cell's own move.
+    moving : {"exemplar", "sample"}, default="exemplar"
+        Whose cells are picked from. "exemplar" lets every cell of the sample x find its match among the exemplar's,
+        K_L(x, b); "sample" lets every cell of the exemplar find its match in the sample, K_L(b, x). The first is the
+        more accurate on CIFAR-10.
     cosine : bool, default=False
         Divide by √(s(x, x) s(y, y)); the similarity is 0 where one of the two is not positive.
 
@@ -209,7 +226,7 @@ class Deformable(GridSimilarity):
     >>> x, y = np.zeros((2, 1, 3, 3, 1))
     >>> x[0, 1, 0], x[0, 1, 2] = 1.0, 2.0  # two cells with something in them,
     >>> y[0, 0, 0], y[0, 2, 2] = 1.0, 1.0  # which in y have moved apart
-    >>> Deformable(rigid=1, local=0)(y, x), Deformable(rigid=0, local=1)(y, x)
+    >>> Deformable(rigid=1, local=0)(x, y), Deformable(rigid=0, local=1)(x, y)
     (array([[2.]], dtype=float32), array([[3.]], dtype=float32))
     """
 
@@ -220,12 +237,14 @@ class Deformable(GridSimilarity):
         *,
         rigid_penalty: Penalty = 0.0,
         local_penalty: Penalty = 0.0,
+        moving: str = "exemplar",
         cosine: bool = False,
     ) -> None:
         self.rigid = rigid
         self.local = local
         self.rigid_penalty = rigid_penalty
         self.local_penalty = local_penalty
+        self.moving = moving
         self.cosine = cosine
 
     def displacements(self, shape: tuple[int, int]) -> tuple[Displacements, Displacements]:

@@ -130,28 +130,28 @@ class VariantSimilarity(Similarity):
         return similarities
 
     def alignment(self, x: Any, y: Any) -> LatentAlignment:
-        """Return which variants of the exemplar x and of the sample y are compared; of equally good ones, the first.
+        """Return which variants of the sample x and of the exemplar y are compared; of equally good ones, the first.
 
         Examples
         --------
         >>> from besvm.similarities import Latent
         >>> found = Latent("linear", exemplar_variants=lambda v: [v, v[::-1]]).alignment(
-        ...     np.array([1.0, 2.0]), np.array([3.0, 0.0])
+        ...     np.array([3.0, 0.0]), np.array([1.0, 2.0])
         ... )
         >>> found.score, found.exemplar_variant
         (6.0, 1)
         """
         inner = self._inner()
-        of_x, worth_x = self._all_described("exemplar", variants_of(x, self.exemplar_variants, "exemplar_variants"))
-        of_y, worth_y = self._all_described("sample", variants_of(y, self.sample_variants, "sample_variants"))
-        K = np.asarray(inner(of_y, of_x))  # (variants of y, variants of x)
-        worth = total(K, worth_x, worth_y)
-        z_y, z_x = (int(z) for z in np.unravel_index(np.argmax(worth), K.shape))
+        of_x, worth_x = self._all_described("sample", variants_of(x, self.sample_variants, "sample_variants"))
+        of_y, worth_y = self._all_described("exemplar", variants_of(y, self.exemplar_variants, "exemplar_variants"))
+        K = np.asarray(inner(of_x, of_y))  # (variants of x, variants of y)
+        worth = total(K, worth_y, worth_x)
+        z_x, z_y = (int(z) for z in np.unravel_index(np.argmax(worth), K.shape))
         align = getattr(inner, "alignment", None)
         return LatentAlignment(
-            score=self._score(float(K[z_y, z_x]), float(worth[z_y, z_x])),
-            exemplar_variant=z_x,
-            sample_variant=z_y,
+            score=self._score(float(K[z_x, z_y]), float(worth[z_x, z_y])),
+            exemplar_variant=z_y,
+            sample_variant=z_x,
             inner=None if align is None else align(of_x[z_x], of_y[z_y]),
         )
 

@@ -62,7 +62,7 @@ def _as_vectors(A: Any, basis: np.ndarray | None = None) -> np.ndarray:
     A = np.asarray(A)
     if A.ndim < 2:
         raise ValueError(f"vectors must come as a 2-D array (items, numbers), got {A.ndim} dimensions")
-    A = A.reshape(len(A), -1)  # a grid of descriptors is a vector too
+    A = A.reshape(len(A), int(np.prod(A.shape[1:])))  # a grid of descriptors is a vector too
     if basis is None:
         return A if A.dtype in (np.float32, np.float64) else A.astype(np.float64)
     if A.shape[1] != basis.shape[1]:
@@ -318,7 +318,7 @@ class Tanimoto(VectorSimilarity):
 def _settle_gamma(gamma: float | str, X: Any, order: int = 2) -> float:
     """Return gamma as a number; ``order`` is the power of a difference that gamma multiplies."""
     if isinstance(gamma, str):
-        X = X if issparse(X) else np.reshape(X, (len(X), -1))
+        X = X if issparse(X) else _as_vectors(X)
         if gamma == "scale":
             spread = _spread(X) ** order * X.shape[1]
         elif gamma == "median" and order in (1, 2):
