@@ -29,5 +29,5 @@ clean:
 	@echo "Setting up .venv (once, about a minute) ..."
 	@$(PYTHON) -c 'import sys; sys.exit("besvm needs Python 3.11 or later; run make PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check -e ".[test]"
+	@$(BIN)/pip install -qq --disable-pip-version-check -e ".[test]"
 	@touch $@

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from sklearn.svm import SVC
 
 from besvm import _cifar, _extras, datasets
@@ -153,7 +154,6 @@ def sums_of(archive: bytes, contents: dict[str, bytes]) -> _cifar.Checksums:
 
 
 def test_fetch_downloads_once(server: tuple[Path, str], tmp_path: Path, contents: dict[str, bytes]) -> None:
-    pytest.importorskip("pooch")
     served, address = server
     archive = make_archive(contents, extra=("../escaped", f"{_cifar.FOLDER_NAME}/readme.html"))
     (served / "a.tar.gz").write_bytes(archive)
@@ -169,7 +169,6 @@ def test_fetch_downloads_once(server: tuple[Path, str], tmp_path: Path, contents
 
 
 def test_fetch_replaces_a_damaged_file(server: tuple[Path, str], folder: Path, contents: dict[str, bytes]) -> None:
-    pytest.importorskip("pooch")
     served, address = server
     archive = make_archive(contents)
     (served / "a.tar.gz").write_bytes(archive)
@@ -183,7 +182,6 @@ def test_fetch_replaces_a_damaged_file(server: tuple[Path, str], folder: Path, c
 def test_a_failed_fetch_leaves_nothing(
     fault: str, server: tuple[Path, str], tmp_path: Path, contents: dict[str, bytes]
 ) -> None:
-    pytest.importorskip("pooch")
     served, address = server
     whole = make_archive(contents)
     archive = {
@@ -226,24 +224,22 @@ def test_a_missing_dependency_names_its_extra(module: str, tmp_path: Path, monke
 @pytest.fixture
 def zoo(tmp_path: Path) -> Path:
     """Two classes, four images of different sizes and modes, and a hidden file."""
-    image = pytest.importorskip("PIL.Image")
     random = np.random.default_rng(0)
     for name in ("cat", "dog"):
         (tmp_path / name).mkdir()
-    image.fromarray(random.integers(0, 256, (12, 10, 3), dtype=np.uint8)).save(tmp_path / "cat" / "1.png")
-    image.fromarray(np.full((8, 9), 77, dtype=np.uint8)).save(tmp_path / "cat" / "2.png")
-    image.fromarray(np.full((6, 7), 77 * 257, dtype=np.uint16)).save(tmp_path / "dog" / "deep.png")
-    image.fromarray(np.full((5, 4, 4), 50, dtype=np.uint8)).quantize().save(tmp_path / "dog" / "palette.png")
+    Image.fromarray(random.integers(0, 256, (12, 10, 3), dtype=np.uint8)).save(tmp_path / "cat" / "1.png")
+    Image.fromarray(np.full((8, 9), 77, dtype=np.uint8)).save(tmp_path / "cat" / "2.png")
+    Image.fromarray(np.full((6, 7), 77 * 257, dtype=np.uint16)).save(tmp_path / "dog" / "deep.png")
+    Image.fromarray(np.full((5, 4, 4), 50, dtype=np.uint8)).quantize().save(tmp_path / "dog" / "palette.png")
     (tmp_path / "dog" / ".hidden").write_text("no image")
     return tmp_path
 
 
 def test_images_of_any_size_come_as_a_list(zoo: Path) -> None:
-    image = pytest.importorskip("PIL.Image")
     images, labels = load_images(zoo)
     assert [picture.shape for picture in images] == [(12, 10, 3), (8, 9, 3), (6, 7, 3), (5, 4, 3)]
     assert labels.tolist() == ["cat", "cat", "dog", "dog"]
-    np.testing.assert_array_equal(images[0], np.asarray(image.open(zoo / "cat" / "1.png")))
+    np.testing.assert_array_equal(images[0], np.asarray(Image.open(zoo / "cat" / "1.png")))
     assert np.unique(images[1]) == np.unique(images[2]) == [77]
 
 
@@ -254,10 +250,9 @@ def test_images_of_one_size_come_as_an_array(zoo: Path) -> None:
 
 
 def test_photographs_are_turned_upright(zoo: Path) -> None:
-    image = pytest.importorskip("PIL.Image")
-    exif = image.Exif()
+    exif = Image.Exif()
     exif[0x0112] = 6  # taken with the camera turned by a quarter
-    image.new("RGB", (20, 10)).save(zoo / "cat" / "3.jpg", exif=exif)
+    Image.new("RGB", (20, 10)).save(zoo / "cat" / "3.jpg", exif=exif)
     assert load_images(zoo)[0][2].shape == (20, 10, 3)
 
 
@@ -276,7 +271,6 @@ def test_unreadable_files_are_reported_together(zoo: Path, size: tuple[int, int]
 
 
 def test_nothing_readable_is_an_error_even_when_skipping(tmp_path: Path) -> None:
-    pytest.importorskip("PIL.Image")
     (tmp_path / "cat").mkdir()
     (tmp_path / "cat" / "1.png").touch()
     with pytest.raises(ValueError, match="1 of 1 files"):

@@ -19,9 +19,10 @@ def test_every_link_leads_somewhere(build):
     assert build["broken_links"]() == []
 
 
-@pytest.mark.parametrize("page", ["benchmarks", "api"])
+@pytest.mark.parametrize("page", ["benchmarks", "api", "readme"])
 def test_written_pages_are_up_to_date(build, page):
-    assert (ROOT / "docs" / f"{page}.md").read_text() == build[page](), "run make docs"
+    path = ROOT / "README.md" if page == "readme" else ROOT / "docs" / f"{page}.md"
+    assert path.read_text() == build[page](), "run make docs"
 
 
 def test_the_similarity_of_the_readme_runs(rng):

@@ -41,7 +41,6 @@ def images() -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def photograph() -> np.ndarray:
-    pytest.importorskip("PIL", reason="scikit-learn reads its sample images with Pillow")
     return load_sample_images().images[0][100:200:2, 200:330:2]
 
 

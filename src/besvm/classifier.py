@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -25,7 +26,7 @@ from besvm._validate import (
     check_weights,
     make_rng,
 )
-from besvm.blocks import MemoryBlocks
+from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.expansion import fit_expander, mark_input
 from besvm.measures import as_measures
 from besvm.scaling import NORMALIZATIONS, fit_affine
@@ -37,10 +38,16 @@ def _has_probabilities(self: Any) -> bool:
     return bool(self.probability)
 
 
-class _MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Abstract: classes and probabilities from ``decision_function``."""
 
+    C: float
+    fit_intercept: bool
+    penalize_intercept: bool
+    tol: float
+    max_iter: int
     probability: bool
+    verbose: int
     classes_: np.ndarray
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -70,8 +77,27 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         probabilities: np.ndarray = softmax(scaled, axis=1)
         return probabilities
 
+    @abstractmethod
     def _margins(self, X: Any) -> np.ndarray:
-        raise AssertionError("each classifier has its own")
+        """Return the margins of every problem, of shape (n, K)."""
+
+    def _train(
+        self, blocks: RowBlocks, classes: np.ndarray, labels: np.ndarray, weights: np.ndarray, **options: Any
+    ) -> LinearModel:
+        """Train on finished features, with the parameters that both classifiers have."""
+        return fit_linear(
+            blocks,
+            labels,
+            len(classes),
+            weights,
+            C=check_positive("C", self.C),
+            intercept=_intercept(self.fit_intercept, self.penalize_intercept),
+            tol=check_positive("tol", self.tol),
+            max_iter=self.max_iter,
+            probability=self.probability,
+            verbose=self.verbose,
+            **options,
+        )
 
     def _take(self, classes: np.ndarray, model: LinearModel) -> None:
         result = model.result
@@ -182,19 +208,8 @@ class LinearSVMClassifier(_MarginClassifier):
         classes, labels = check_classes(X, y)
         weights = check_weights(X, labels, classes, self.class_weight, sample_weight, X.dtype)
         with workers(self.n_jobs):
-            model = fit_linear(
-                MemoryBlocks(X),
-                labels,
-                len(classes),
-                weights,
-                C=check_positive("C", self.C),
-                intercept=_intercept(self.fit_intercept, self.penalize_intercept),
-                tol=check_positive("tol", self.tol),
-                max_iter=self.max_iter,
-                probability=self.probability,
-                verbose=self.verbose,
-                start=self._last_solution(X, classes) if self.warm_start else None,
-            )
+            start = self._last_solution(X, classes) if self.warm_start else None
+            model = self._train(MemoryBlocks(X), classes, labels, weights, start=start)
         self._take(classes, model)
         return self
 
@@ -321,7 +336,8 @@ class BESVMClassifier(_MarginClassifier):
         check_choice("penalty", self.penalty, ("l2",))
         check_choice("multi_class", self.multi_class, ("ovr",))
         check_choice("normalize", self.normalize, NORMALIZATIONS)
-        C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
+        check_positive("C", self.C)  # before anything is computed
+        check_positive("tol", self.tol)
         measures = as_measures(self.measures)
         X = check_vectors(self, X, measures)
         classes, labels = check_classes(X, y)
@@ -337,19 +353,7 @@ class BESVMClassifier(_MarginClassifier):
                 normalizer = fit_affine(blocks, expander.groups, self.normalize, weights)
                 if normalizer is not None:
                     blocks.update(lambda rows, block: normalizer(block))
-                model = fit_linear(
-                    blocks,
-                    labels,
-                    len(classes),
-                    weights,
-                    C=C,
-                    intercept=_intercept(self.fit_intercept, self.penalize_intercept),
-                    tol=tol,
-                    max_iter=self.max_iter,
-                    probability=self.probability,
-                    verbose=self.verbose,
-                    max_rank=rank,
-                )
+                model = self._train(blocks, classes, labels, weights, max_rank=rank)
         self._take(classes, model)
         self._expander, self._normalizer = expander, normalizer
         self.basis_rows_ = [measure.rows for measure in expander.measures]
