@@ -137,3 +137,9 @@ def test_a_vector_similarity_takes_grids_as_vectors(rng):
     flat = BasisExpansion(RBF("scale"), basis=[1, 2], normalize=None).fit_transform(X.reshape(30, -1))
     clf = BESVMClassifier(["rbf", Rigid(1)], basis=[1, 2]).fit(X, np.arange(30) % 2)
     np.testing.assert_allclose(clf._expander(X)[:, :2], flat, atol=1e-6)
+
+
+def test_vectors_in_a_list_beside_a_function(rng):
+    X = [list(row) for row in rng.normal(size=(20, 3))]
+    clf = BESVMClassifier(["rbf", lambda b, x: b[0] * x[0]]).fit(X, [0, 1] * 10)
+    assert clf.predict(X).shape == (20,)

@@ -274,7 +274,7 @@ def _auto_rows(
     select = RandomBasis(min(AUTO_SIZE, len(candidates)))
     rows = candidates[select(candidates, None if y is None else y[candidates], similarity, rng)]
     if similarity.vectors:
-        vectors = X[rows].toarray() if issparse(X) else X[rows]
+        vectors = X[rows].toarray() if issparse(X) else np.asarray(take(X, rows))
         rows = rows[np.sort(np.unique(vectors, axis=0, return_index=True)[1])]
     return rows
 

@@ -140,29 +140,22 @@ def fit_expander(
     weights: np.ndarray | None = None,
 ) -> Expander:
     """Fit features and similarities, choose the basis (once, where it is shared), and return the expander."""
-    transformers: list[Any] = []
-    known: dict[str, int] = {}
+    shared_features = _SharedFeatures(X, y)
     fitted: list[FittedMeasure] = []
     shared: np.ndarray | Exemplars | None = None
     for measure in measures:
-        key, settle_on = None, X
-        if measure.features is not None:
-            spec = joblib.hash((type(measure.features), measure.features.get_params()))
-            if spec not in known:
-                known[spec] = len(transformers)
-                transformers.append(clone(measure.features).fit(X, y))
-            key = known[spec]
-            settle_on = transformers[key].transform(evenly_spaced(X, SETTLE_ROWS))
+        features, key = shared_features.of(measure)
+        settle_on = X if features is None else features.transform(evenly_spaced(X, SETTLE_ROWS))
         similarity = clone(resolve(measure.similarity)).fit(settle_on)
-        compares = similarity if key is None else _Behind(transformers[key], similarity)
+        compares = similarity if features is None else _Behind(features, similarity)
         if measure.basis is not None:
             chosen = _choose(measure.basis, X, y, compares, rng, weights)
         else:
             shared = chosen = _choose(basis, X, y, compares, rng, weights) if shared is None else shared
         rows = None if isinstance(chosen, Exemplars) else chosen
         exemplars = chosen.items if isinstance(chosen, Exemplars) else similarity.exemplars(X, chosen)
-        if key is not None:
-            exemplars = transformers[key].transform(exemplars)
+        if features is not None:
+            exemplars = features.transform(exemplars)
         elif similarity.vectors and not isinstance(similarity, Precomputed):
             exemplars = _exemplar_vectors(exemplars, X)
         fitted.append(FittedMeasure(measure.label, similarity, exemplars, rows, key))
@@ -170,7 +163,27 @@ def fit_expander(
     dtype = np.dtype(np.float64 if small else np.float32)
     for one in fitted:
         one.exemplars = as_dtype(one.exemplars, dtype)
-    return Expander(transformers, fitted, dtype)
+    return Expander(shared_features.transformers, fitted, dtype)
+
+
+class _SharedFeatures:
+    """The fitted transformers of several measures; equal ones are fitted once."""
+
+    def __init__(self, X: Any, y: np.ndarray | None) -> None:
+        self.X, self.y = X, y
+        self.transformers: list[Any] = []
+        self._known: dict[str, int] = {}
+
+    def of(self, measure: Measure) -> tuple[Any, int | None]:
+        """Return the measure's fitted transformer and its number; (None, None) if it has none."""
+        if measure.features is None:
+            return None, None
+        recipe = joblib.hash((type(measure.features), measure.features.get_params()))
+        if recipe not in self._known:
+            self._known[recipe] = len(self.transformers)
+            self.transformers.append(clone(measure.features).fit(self.X, self.y))
+        key = self._known[recipe]
+        return self.transformers[key], key
 
 
 def _choose(
@@ -199,8 +212,9 @@ def _choose(
 def _exemplar_vectors(exemplars: Any, X: Any) -> np.ndarray:
     vectors = exemplars.toarray() if hasattr(exemplars, "toarray") else np.asarray(exemplars)
     vectors = vectors if vectors.dtype == np.float32 else vectors.astype(np.float64)
-    if vectors.shape[1:] != X.shape[1:]:
-        raise ValueError(f"exemplars must have the shape {X.shape[1:]} of the samples, got {vectors.shape[1:]}")
+    expected = X.shape[1:] if hasattr(X, "shape") else np.shape(X[0])
+    if vectors.shape[1:] != expected:
+        raise ValueError(f"exemplars must have the shape {expected} of the samples, got {vectors.shape[1:]}")
     if not np.isfinite(vectors).all():
         raise ValueError("exemplars must be finite, got NaN or infinity")
     return vectors
