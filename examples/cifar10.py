@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 from time import perf_counter
 
@@ -23,7 +24,6 @@ from rich.console import Console
 from sklearn.pipeline import make_pipeline
 
 from besvm import FHOG, BasisExpansion, CellColour, LinearSVMClassifier, MeanNormScaler, Measure
-from besvm._parallel import n_workers
 from besvm.basis import IndexBasis
 from besvm.datasets import load_cifar10
 from besvm.measures import as_measures, mirrored
@@ -87,7 +87,7 @@ def main() -> None:
     result = {
         "what": "BE-SVM trained on fold 1 of CIFAR-10, 10 x 100 exemplars, C = 1; accuracy on the 10,000 test images.",
         "command": "python examples/cifar10.py",
-        "machine": {"threads": n_workers()},
+        "machine": {"cores": os.cpu_count()},
         "rows": rows,
     }
     (args.out / "cifar10.json").write_text(json.dumps(result, indent=1) + "\n")

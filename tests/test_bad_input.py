@@ -10,9 +10,11 @@ import time
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier
-from besvm.similarities import Similarity
+from besvm.basis import KMedoidsBasis
+from besvm.similarities import Polynomial, Similarity
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 y = np.arange(40) % 2
@@ -183,3 +185,83 @@ def test_ctrl_c_leaves_no_files_and_no_half_fitted_estimator(where, tmp_path):
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     assert out == "interrupted []\n"
+
+
+def test_float64_data_far_from_zero_keeps_its_digits():
+    """Seconds since 1970: in float32 they would all be equal. Large enough for float32 otherwise."""
+    rng = np.random.default_rng(0)
+    times = 1.7e9 + rng.normal(size=(1500, 3))
+    labels = times[:, 0] > 1.7e9
+    assert BESVMClassifier("rbf", basis=300, random_state=0).fit(times, labels).score(times, labels) > 0.95
+
+
+def test_a_users_similarity_gets_its_samples_as_they_are():
+    seen = set()
+
+    def spy(exemplar, sample):
+        seen.add((exemplar.dtype.str, sample.dtype.str))
+        return float(exemplar[0] * sample[0])
+
+    big = np.random.default_rng(0).normal(size=(600, 2))
+    BESVMClassifier(spy, basis=500, n_jobs=1, probability=False).fit(big, np.arange(600) % 2)
+    assert seen == {("<f8", "<f8")}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "sentence"),
+    [
+        (BESVMClassifier(lambda b, x: np.nan, basis=KMedoidsBasis(2)), "got nan for the pair of training rows"),
+        (BESVMClassifier("linear", class_weight={0: -1.0, 1: 1.0}), r"class_weight must be .* got -1 for class 0"),
+        (BESVMClassifier("linear", max_iter=-1), "max_iter must be a whole number of at least 1, got -1"),
+        (LinearSVMClassifier(max_iter=1.5), "max_iter must be a whole number of at least 1, got 1.5"),
+        (BESVMClassifier(Polynomial(gamma="median")), "gamma must be a positive number or 'scale', got 'median'"),
+    ],
+)
+def test_more_bad_parameters(estimator, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        estimator.fit(X, y)
+
+
+@pytest.mark.parametrize("features", ["pca", StandardScaler])
+def test_features_must_be_a_transformer(features):
+    with pytest.raises(TypeError, match="features must be a transformer"):
+        BasisExpansion("rbf", features=features).fit(X)
+
+
+def test_features_need_not_be_picklable():
+    double = FunctionTransformer(lambda a: a * 2)
+    got = BasisExpansion("linear", features=double, basis=[1], normalize=None).fit_transform(X)
+    np.testing.assert_allclose(got[:, 0], 4 * X @ X[1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("answer", [None, "1"])
+def test_a_function_that_returns_no_number(answer):
+    with pytest.raises(TypeError, match="must return a number, got"):
+        BESVMClassifier(lambda b, x: answer, basis=3).fit(X, y)
+
+
+def test_features_that_never_vary_have_converged():
+    clf = LinearSVMClassifier().fit(np.full((20, 3), 0.1), [0] * 7 + [1] * 13)
+    assert clf.converged_
+    assert BESVMClassifier(lambda b, x: 1.0, basis=3).fit(X, y).converged_
+
+
+def test_a_refit_forgets_what_it_does_not_learn():
+    clf = LinearSVMClassifier().fit(X, y).set_params(probability=False).fit(X, y).set_params(probability=True)
+    with pytest.raises(AttributeError, match="fit again with probability=True"):
+        clf.predict_proba(X)
+    assert not hasattr(BasisExpansion(basis=3).fit(X).set_params(normalize=None).fit(X), "mean_")
+
+
+def test_prediction_follows_the_fit_and_not_later_parameters():
+    clf = BESVMClassifier("linear").fit(X, y)
+    expected = clf.predict(X)
+    np.testing.assert_array_equal(clf.set_params(measures="nothing", basis=99).predict(X), expected)
+
+
+def test_little_data_fits_a_little_memory():
+    assert BESVMClassifier("linear", memory_limit="5 MB").fit(X, y).storage_ == "memory"
+
+
+def test_exemplars_shared_by_measures_are_counted_once():
+    assert BESVMClassifier(["linear", "rbf"], basis=X[:5]).fit(X, y).n_basis_ == 5

@@ -15,6 +15,7 @@ from besvm.similarities import RBF, Deformable, Linear
         ("H4(2,1)", 4, Deformable(rigid=2, local=1)),
         ("H8(0,1)", 8, Deformable(rigid=0, local=1)),
         ("H16( 1, 0 )", 16, Deformable(rigid=1, local=0)),
+        (" h8r", 8, RBF(gamma=1.0)),
     ],
 )
 def test_the_papers_shorthand(text, cell, similarity):
@@ -23,10 +24,10 @@ def test_the_papers_shorthand(text, cell, similarity):
     assert isinstance(measure.features, Pipeline)
     assert measure.features[0].cell == cell
     assert isinstance(measure.features[1], MeanNormScaler)
-    assert measure.label == text.replace(" ", "")
+    assert measure.label == text.replace(" ", "").upper()
 
 
-@pytest.mark.parametrize("text", ["H4", "H4(2)", "H0R", "HR", "H4X", "H4(2,-1)", "H4(2,1", "H8RR"])
+@pytest.mark.parametrize("text", ["H", "H4", "h4(2)", "H0R", "HR", "H4X", "H4(2,-1)", "H4(2,1", "H8RR"])
 def test_bad_shorthand_is_explained(text):
     with pytest.raises(ValueError, match=r"shorthand is H, the cell size in pixels, and L, R or \(rigid,local\)"):
         as_measure(text)

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
+from besvm._parallel import threads_for
 from besvm._progress import progress, say
 from besvm.blocks import RowBlocks
 from besvm.solver import Intercept, Problem, Result, solve
@@ -51,7 +52,9 @@ def fit_linear(
     problem = Problem(labels, positive, weights)
     options: dict[str, Any] = {"C": C, "intercept": intercept, "max_iter": max_iter, "max_rank": max_rank}
     slope = preconditioner = None
-    with progress("training", verbose=verbose) as shown:
+    n, D = blocks.shape
+    a_pass = 4 * n * D * n_columns(n, n_classes, probability)
+    with threads_for(a_pass), progress("training", verbose=verbose) as shown:
         if probability:
             held_out = _held_out_problem(blocks, problem, n_classes)
             first = solve(blocks, held_out, tol=max(tol, HELD_OUT_TOL), report=shown.note, **options)
@@ -68,9 +71,10 @@ def fit_linear(
     if not result.converged.all():
         warnings.warn(
             f"the solver stopped after {result.n_iter} Newton steps with a relative gradient of "
-            f"{result.gradient_norm.max():.1e}, above tol={tol:g}; raise max_iter or tol",
+            f"{result.gradient_norm.max():.1e}, above tol={tol:g}; "
+            + ("raise max_iter or tol" if result.n_iter >= max_iter else f"{blocks.dtype} allows no better, raise tol"),
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return LinearModel(result.coef.T, result.intercept, slope, result)
 

@@ -16,6 +16,8 @@ from joblib import effective_n_jobs
 T = TypeVar("T")
 S = TypeVar("S")
 
+WORTH_THREADS = 1e9  # operations in one go, below which one thread is faster than several
+
 _asked: ContextVar[int | None] = ContextVar("besvm_n_jobs", default=None)
 
 
@@ -32,6 +34,16 @@ def workers(n_jobs: int | None) -> Iterator[None]:
 def n_workers() -> int:
     """Return the number asked for, or else the threads BLAS may use here (environment, limits, joblib)."""
     return _asked.get() or _blas.threads()
+
+
+@contextmanager
+def threads_for(operations: float) -> Iterator[None]:
+    """Let everything inside the ``with`` run on one thread if it is little work: starting threads would cost more."""
+    if operations >= WORTH_THREADS:
+        yield
+        return
+    with workers(1), single_blas_thread():
+        yield
 
 
 class _BlasGate:

@@ -9,9 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from besvm._parallel import thread_map
+from besvm._parallel import WORTH_THREADS, thread_map
 
-WORTH_THREADS = 1e9  # operations below which starting threads takes longer than the work
 FLAT = 40.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
 
 Apply = Callable[[np.ndarray], np.ndarray]

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
@@ -34,15 +35,36 @@ def atomic_fit(fit: F) -> F:
     return fitted  # type: ignore[return-value]
 
 
-def check_vectors(estimator: Any, X: Any, measures: list[Measure], reset: bool = True) -> Any:
-    """Validate X as scikit-learn does if every measure compares vectors; otherwise only that it has rows."""
-    if all(m.features is None and resolve(m.similarity).vectors for m in measures):
-        return validate_data(
-            estimator, X, accept_sparse="csr", allow_nd=True, dtype=(np.float32, np.float64), reset=reset
-        )
+def forget(estimator: Any, *names: str) -> None:
+    """Remove what an earlier fit learnt and this one did not."""
+    for name in names:
+        vars(estimator).pop(name, None)
+
+
+def validated(estimator: Any, X: Any, **options: Any) -> Any:
+    """Return X as scikit-learn's ``validate_data`` does, with its complaint cut to the first sentence."""
+    try:
+        return validate_data(estimator, X, **options)
+    except ValueError as error:
+        first, *advice = str(error).split("\n")
+        if advice and "contains NaN" in first:  # what follows is a page about other estimators
+            raise ValueError(f"{first} Remove or replace these rows.") from None
+        raise
+
+
+def compares_vectors(measures: list[Measure]) -> bool:
+    """Say whether every measure compares plain vectors."""
+    return all(m.features is None and resolve(m.similarity).vectors for m in measures)
+
+
+def check_vectors(estimator: Any, X: Any, vectors: bool, reset: bool = True) -> Any:
+    """Validate X as scikit-learn does if the measures compare vectors; otherwise only that it has rows."""
+    if vectors:
+        sparse = "csr" if estimator.__sklearn_tags__().input_tags.sparse else False
+        return validated(estimator, X, accept_sparse=sparse, allow_nd=True, dtype=(np.float32, np.float64), reset=reset)
     if n_rows(X) == 0:
         raise ValueError("X must have at least one row, got none")
-    return X
+    return X.tocsr() if issparse(X) else X
 
 
 def labels_or_none(X: Any, y: Any) -> np.ndarray | None:
@@ -87,6 +109,12 @@ def check_weights(
     weights = _check_sample_weight(sample_weight, rows, dtype=dtype, ensure_non_negative=True)
     if class_weight is not None:
         own = compute_class_weight(class_weight, classes=classes, y=classes[labels], sample_weight=None)
+        wrong = np.flatnonzero(~(own >= 0) | np.isinf(own))
+        if len(wrong):
+            raise ValueError(
+                f"class_weight must be a finite number of at least 0 for every class, "
+                f"got {own[wrong[0]]:g} for class {classes[wrong[0]]!s}"
+            )
         weights = weights * own[labels].astype(dtype)
     here = np.unique(labels[weights > 0])
     if len(here) < 2:
@@ -103,6 +131,13 @@ def check_positive(name: str, value: Any) -> float:
     if not (good and np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a positive number, got {value!r}")
     return float(value)
+
+
+def check_count(name: str, value: Any) -> int:
+    """Return a whole number of at least 1, or say what is wrong with it."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+    return int(value)
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from besvm._rows import n_rows, take
+from besvm._validate import check_count
 from besvm.similarities.base import Similarity
 
 AUTO_SIZE = 1000
@@ -130,6 +131,17 @@ class KMedoidsBasis(BasisSelector):
 
 def _implied_distance(X: Any, rows: np.ndarray, similarity: Similarity) -> np.ndarray:
     S = np.asarray(similarity(take(X, rows), similarity.exemplars(X, rows)), dtype=np.float32)
+    if S.shape != (len(rows), len(rows)):
+        raise ValueError(
+            f"the similarity {similarity.label!r} must return a matrix of shape {(len(rows), len(rows))} "
+            f"(samples, exemplars), got {S.shape}"
+        )
+    if not np.isfinite(S).all():
+        i, j = np.argwhere(~np.isfinite(S))[0]
+        raise ValueError(
+            f"the similarity {similarity.label!r} must be finite, got {S[i, j]} "
+            f"for the pair of training rows {rows[j]} and {rows[i]}"
+        )
     own = np.diag(S)
     distance: np.ndarray = own[:, None] + own - S - S.T
     return distance
@@ -185,7 +197,7 @@ def _pools(selector: Any, n: int, y: np.ndarray | None) -> list[_Pool]:
     if selector.per_class is not None:
         if y is None:
             raise ValueError("per_class needs class labels; give y, or use n instead")
-        wanted = _count("per_class", selector.per_class)
+        wanted = check_count("per_class", selector.per_class)
         pools = []
         for label in np.unique(y):
             rows = np.flatnonzero(y == label)
@@ -195,7 +207,7 @@ def _pools(selector: Any, n: int, y: np.ndarray | None) -> list[_Pool]:
                 )
             pools.append(_Pool(rows, wanted))
         return pools
-    wanted = _count("n", selector.n)
+    wanted = check_count("n", selector.n)
     if wanted > n:
         raise ValueError(f"the number of bases must be at most {n} (the number of rows), got {wanted}")
     if y is None:
@@ -214,12 +226,6 @@ def _even_shares(total: int, sizes: list[int]) -> list[int]:
         shares[i] = share
         left -= share
     return shares
-
-
-def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-    return int(value)
 
 
 # --- what a user may pass as ``basis`` -------------------------------------------------------------------------

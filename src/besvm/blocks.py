@@ -178,7 +178,7 @@ class _DiskFull:
                 free = "too little free"
             raise OSError(
                 error.errno,
-                f"the features need {show_bytes(self.n_bytes)} of disk and {self.folder} has {free}; "
+                f"the features need {show_bytes(self.n_bytes)} of disk and {self.folder} would not take them ({free}); "
                 "set TMPDIR to a larger disk, choose storage='recompute', or use a smaller basis",
             ) from error
 

@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from besvm._fit_linear import LinearModel, fit_linear, n_columns
 from besvm._parallel import slices, workers
@@ -21,10 +21,14 @@ from besvm._validate import (
     atomic_fit,
     check_choice,
     check_classes,
+    check_count,
     check_positive,
     check_vectors,
     check_weights,
+    compares_vectors,
+    forget,
     make_rng,
+    validated,
 )
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.expansion import fit_expander, mark_input
@@ -70,6 +74,8 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
         softmax (for two classes, the logistic function).
         """
         check_is_fitted(self, "classes_")
+        if not hasattr(self, "probability_slope_"):
+            raise AttributeError("the probabilities are settled while fitting; fit again with probability=True")
         scaled = self.probability_slope_ * self.decision_function(X)
         if scaled.ndim == 1:
             chance = expit(scaled)
@@ -93,7 +99,7 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
             C=check_positive("C", self.C),
             intercept=_intercept(self.fit_intercept, self.penalize_intercept),
             tol=check_positive("tol", self.tol),
-            max_iter=self.max_iter,
+            max_iter=check_count("max_iter", self.max_iter),
             probability=self.probability,
             verbose=self.verbose,
             **options,
@@ -103,6 +109,7 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
         result = model.result
         self.classes_ = classes
         self.coef_, self.intercept_ = model.coef, model.intercept
+        forget(self, "probability_slope_")
         if model.slope is not None:
             self.probability_slope_ = model.slope
         self.n_iter_, self.n_passes_ = max(1, result.n_iter), result.n_passes
@@ -204,7 +211,7 @@ class LinearSVMClassifier(_MarginClassifier):
             What every row weighs in the loss.
         """
         check_choice("penalty", self.penalty, ("l2",))
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
+        X = validated(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
         classes, labels = check_classes(X, y)
         weights = check_weights(X, labels, classes, self.class_weight, sample_weight, X.dtype)
         with workers(self.n_jobs):
@@ -219,7 +226,7 @@ class LinearSVMClassifier(_MarginClassifier):
 
     def _margins(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "coef_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        X = validated(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
         margins: np.ndarray = X @ self.coef_.T.astype(X.dtype) + self.intercept_
         return margins
 
@@ -339,7 +346,8 @@ class BESVMClassifier(_MarginClassifier):
         check_positive("C", self.C)  # before anything is computed
         check_positive("tol", self.tol)
         measures = as_measures(self.measures)
-        X = check_vectors(self, X, measures)
+        vectors = compares_vectors(measures)
+        X = check_vectors(self, X, vectors)
         classes, labels = check_classes(X, y)
         weights = check_weights(X, labels, classes, self.class_weight, sample_weight, np.float64)
         with workers(self.n_jobs):
@@ -355,7 +363,7 @@ class BESVMClassifier(_MarginClassifier):
                     blocks.update(lambda rows, block: normalizer(block))
                 model = self._train(blocks, classes, labels, weights, max_rank=rank)
         self._take(classes, model)
-        self._expander, self._normalizer = expander, normalizer
+        self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
         self.basis_rows_ = [measure.rows for measure in expander.measures]
         self.n_basis_ = _n_different(self.basis_rows_, expander)
         self.storage_ = chosen.storage
@@ -363,7 +371,7 @@ class BESVMClassifier(_MarginClassifier):
 
     def _margins(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "coef_")
-        X = check_vectors(self, X, as_measures(self.measures), reset=False)
+        X = check_vectors(self, X, self._vectors, reset=False)
         weights = self.coef_.T.astype(self._expander.dtype)
         margins = np.empty((n_rows(X), len(self.intercept_)))
         with workers(self.n_jobs), progress("predicting", n_rows(X), self.verbose) as shown:
@@ -377,7 +385,7 @@ class BESVMClassifier(_MarginClassifier):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        mark_input(tags, self.measures, self.basis)
+        mark_input(tags, lambda: self.measures, self.basis)
         return tags
 
 
@@ -388,6 +396,6 @@ def _intercept(fit_intercept: bool, penalize_intercept: bool) -> Intercept:
 
 
 def _n_different(rows_of_measures: list[Any], expander: Any) -> int:
-    given = sum(len(m) for m in expander.measures if m.rows is None)
+    given = [len(m) for m in expander.measures if m.rows is None]  # a basis that is shared, as a rule
     rows = [rows for rows in rows_of_measures if rows is not None]
-    return given + (len(np.unique(np.concatenate(rows))) if rows else 0)
+    return max(given, default=0) + (len(np.unique(np.concatenate(rows))) if rows else 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from besvm._parallel import workers
 from besvm._rows import SETTLE_ROWS, evenly_spaced, n_rows
-from besvm._validate import atomic_fit, check_vectors, labels_or_none, make_rng
+from besvm._validate import atomic_fit, check_vectors, compares_vectors, forget, labels_or_none, make_rng
 from besvm.basis import Exemplars, choose_rows
-from besvm.measures import Measure, as_measures
+from besvm.measures import Measure, as_measure, as_measures
 from besvm.scaling import fit_affine
 from besvm.similarities.base import Similarity, resolve
 from besvm.similarities.precomputed import Precomputed
+from besvm.similarities.vector import VectorSimilarity
 from besvm.storage import filled, rows_per_block
 
 SMALL = 1 << 18  # training features up to this many are float64: it costs nothing, and rounds nothing off
@@ -101,7 +104,10 @@ class Expander:
             key = measure.transformer
             if key not in features:
                 features[key] = self.transformers[key].transform(X)  # type: ignore[index]
-            out[:, columns] = measure(as_dtype(features[key], self.dtype), first_row)
+            samples = features[key]
+            if isinstance(measure.similarity, VectorSimilarity):  # anything else gets its samples as they are
+                samples = as_dtype(samples, self.dtype)
+            out[:, columns] = measure(samples, first_row)
         return out
 
     def feature_names(self) -> np.ndarray:
@@ -159,9 +165,11 @@ def fit_expander(
         elif similarity.vectors and not isinstance(similarity, Precomputed):
             exemplars = _exemplar_vectors(exemplars, X)
         fitted.append(FittedMeasure(measure.label, similarity, exemplars, rows, key))
+    vectors = [one for one in fitted if isinstance(one.similarity, VectorSimilarity)]
     small = n_rows(X) * sum(len(one) for one in fitted) <= SMALL
-    dtype = np.dtype(np.float64 if small else np.float32)
-    for one in fitted:
+    double = small or any(_needs_float64(one.exemplars) for one in vectors)
+    dtype = np.dtype(np.float64 if double else np.float32)
+    for one in vectors:
         one.exemplars = as_dtype(one.exemplars, dtype)
     return Expander(shared_features.transformers, fitted, dtype)
 
@@ -178,12 +186,28 @@ class _SharedFeatures:
         """Return the measure's fitted transformer and its number; (None, None) if it has none."""
         if measure.features is None:
             return None, None
-        recipe = joblib.hash((type(measure.features), measure.features.get_params()))
+        if isinstance(measure.features, type) or not hasattr(measure.features, "transform"):
+            raise TypeError(
+                f"features must be a transformer (an instance with fit and transform), got {measure.features!r}"
+            )
+        try:
+            recipe = joblib.hash((type(measure.features), measure.features.get_params()))
+        except (pickle.PicklingError, AttributeError, TypeError):  # a lambda in it: equal only to itself
+            recipe = str(id(measure.features))
         if recipe not in self._known:
             self._known[recipe] = len(self.transformers)
             self.transformers.append(clone(measure.features).fit(self.X, self.y))
         key = self._known[recipe]
         return self.transformers[key], key
+
+
+def _needs_float64(exemplars: Any) -> bool:
+    """Say whether float32 would round off what the exemplars differ by, as with times in seconds since 1970."""
+    if getattr(exemplars, "dtype", None) != np.float64:
+        return False
+    spread = exemplars.std(axis=0)
+    lost = np.finfo(np.float32).eps * np.abs(exemplars).max(axis=0)
+    return bool((lost > 1e-3 * spread)[spread > 0].any())
 
 
 def _choose(
@@ -228,8 +252,8 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    similarity : str, Similarity or callable, default="rbf"
-        A registered name, an instance, or a function ``f(exemplar, sample)``.
+    similarity : str, Similarity, callable or Measure, default="rbf"
+        A registered name, an instance, a function ``f(exemplar, sample)``, or the paper's shorthand ("H8R").
     basis : default="auto"
         "auto" (at most 1,000 random rows, classes balanced), a number of random rows, row numbers, a selector such as
         ``IndexBasis(per_class=100)``, your own function ``(X, y, similarity, rng) -> rows``, or the exemplars
@@ -294,18 +318,20 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @atomic_fit
     def _fit(self, X: Any, y: Any) -> np.ndarray:
-        measures = as_measures(Measure(self.similarity, features=self.features))
-        X = check_vectors(self, X, measures)
+        measure = self._measure()
+        vectors = compares_vectors([measure])
+        X = check_vectors(self, X, vectors)
         labels = labels_or_none(X, y)
         with workers(self.n_jobs):
-            expander = fit_expander(X, labels, measures, self.basis, make_rng(self.random_state))
+            expander = fit_expander(X, labels, [measure], self.basis, make_rng(self.random_state))
             with filled(expander, X, "memory", self.verbose) as blocks:
                 normalizer = fit_affine(blocks, expander.groups, self.normalize)
                 if normalizer is not None:
                     blocks.update(lambda rows, block: normalizer(block))
-        self._expander, self._normalizer = expander, normalizer
+        self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
         self.similarity_ = expander.measures[0].similarity
         self.basis_rows_ = expander.measures[0].rows
+        forget(self, "mean_", "scale_")
         if normalizer is not None:
             self.mean_, self.scale_ = normalizer.mean, normalizer.scale
         return _float32(blocks.matrix)
@@ -313,11 +339,16 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> np.ndarray:
         """Return the normalised similarities of X to the basis, of shape (len(X), B), in float32."""
         check_is_fitted(self, "similarity_")
-        X = check_vectors(self, X, as_measures(Measure(self.similarity, features=self.features)), reset=False)
+        X = check_vectors(self, X, self._vectors, reset=False)
         with workers(self.n_jobs), filled(self._expander, X, "memory", self.verbose) as blocks:
             if self._normalizer is not None:
                 blocks.update(lambda rows, block: self._normalizer(block))
         return _float32(blocks.matrix)
+
+    def _measure(self) -> Measure:
+        return (
+            as_measure(self.similarity) if self.features is None else Measure(self.similarity, features=self.features)
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the feature names: the similarity's label and the exemplar's training row."""
@@ -326,7 +357,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        mark_input(tags, Measure(self.similarity, features=self.features), self.basis)
+        mark_input(tags, self._measure, self.basis)
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
@@ -335,10 +366,10 @@ def _float32(features: np.ndarray) -> np.ndarray:
     return features.astype(np.float32, copy=False)
 
 
-def mark_input(tags: Tags, measures: Any, basis: Any) -> None:
+def mark_input(tags: Tags, measures: Callable[[], Any], basis: Any) -> None:
     """Tell scikit-learn what X may be, from the measures; with unresolvable ones it is anything."""
     try:
-        several = as_measures(measures)
+        several = as_measures(measures())
         similarities = [resolve(measure.similarity) for measure in several]
     except (TypeError, ValueError):
         return

@@ -76,7 +76,8 @@ def parse_shorthand(text: str) -> Measure:
     from besvm.similarities.grid import Deformable
     from besvm.similarities.vector import RBF, Linear
 
-    found = SHORTHAND.fullmatch(text.replace(" ", ""))
+    text = text.replace(" ", "").upper()
+    found = SHORTHAND.fullmatch(text)
     if found is None or int(found[1]) == 0:
         raise ValueError(
             f"a measure's shorthand is H, the cell size in pixels, and L, R or (rigid,local), like H8R or H4(2,1); "
@@ -91,7 +92,7 @@ def parse_shorthand(text: str) -> Measure:
     else:
         similarity = Deformable(rigid=int(rigid), local=int(local))
     features = make_pipeline(FHOG(cell=int(cell)), MeanNormScaler())
-    return Measure(similarity, features=features, name=text.replace(" ", ""))
+    return Measure(similarity, features=features, name=text)
 
 
 def as_measure(measure: Any) -> Measure:
@@ -104,7 +105,7 @@ def as_measure(measure: Any) -> Measure:
     """
     if isinstance(measure, Measure):
         return measure
-    if isinstance(measure, str) and re.match(r"H\s*\d|H\s*[LR(]", measure):
+    if isinstance(measure, str) and re.fullmatch(r"\s*[Hh]\s*([\dLRlr(].*)?", measure):
         return parse_shorthand(measure)
     return Measure(resolve(measure))
 

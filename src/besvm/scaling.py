@@ -7,9 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils import Tags, check_array
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from besvm._validate import validated
 from besvm.blocks import MemoryBlocks, RowBlocks
 
 NORMALIZATIONS = ("mean-norm", "z-score", None)
@@ -98,8 +99,11 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         sample_weight : array of shape (n,), optional
             What every row counts in the two means.
         """
-        X = validate_data(self, X, dtype=(np.float64, np.float32), allow_nd=True)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=X.dtype)
+        X = validated(self, X, dtype=(np.float64, np.float32), allow_nd=True)
+        if sample_weight is None:
+            weights = None
+        else:
+            weights = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
         flat = X.reshape(len(X), -1)
         learnt = fit_affine(MemoryBlocks(flat), [slice(0, flat.shape[1])], "mean-norm", weights)
         assert learnt is not None
@@ -110,9 +114,8 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: Any) -> np.ndarray:
         """Centre and scale ``X``."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=(np.float64, np.float32), allow_nd=True, reset=False)
-        if X.shape[1:] != self.mean_.shape:
-            raise ValueError(f"samples must have the shape {self.mean_.shape} of the training rows, got {X.shape[1:]}")
+        X = validated(self, X, dtype=(np.float64, np.float32), allow_nd=True, reset=False)
+        self._check_shape(X)
         out: np.ndarray = X - self.mean_.astype(X.dtype)
         out /= X.dtype.type(self.scale_)
         return out
@@ -120,9 +123,14 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Undo :meth:`transform`."""
         check_is_fitted(self)
-        X = np.asarray(X)
-        original: np.ndarray = X * self.scale_ + self.mean_
-        return original.astype(X.dtype)
+        X = check_array(X, dtype=(np.float64, np.float32), allow_nd=True)
+        self._check_shape(X)
+        original: np.ndarray = X * X.dtype.type(self.scale_) + self.mean_.astype(X.dtype)
+        return original
+
+    def _check_shape(self, X: np.ndarray) -> None:
+        if X.shape[1:] != self.mean_.shape:
+            raise ValueError(f"samples must have the shape {self.mean_.shape} of the training rows, got {X.shape[1:]}")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

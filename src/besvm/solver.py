@@ -24,7 +24,7 @@ from besvm.blocks import COMPUTE_BYTES, RowBlocks
 Intercept = Literal["free", "penalized", "none"]
 
 MAX_CG = 50  # steps of one Newton direction; the preconditioner makes three usual
-BLOCKS_IN_FLIGHT = 12 * COMPUTE_BYTES  # blocks, their products, and what the allocator keeps of them: measured
+BLOCKS_IN_FLIGHT = 12  # blocks, their products, and what the allocator keeps of them: measured
 MAX_LINE = 30  # steps of one line search; four are usual
 FORCING = 0.25  # a direction is good enough once its residual is this share of the gradient
 
@@ -212,7 +212,7 @@ def solve(
         if report is not None:
             report(f"step {n_iter}: {len(at)} of {K} columns at work, relative gradient {norm.max():.1e}")
         going = (norm > tol) & gained
-        if not going.any() or n_iter == max_iter:
+        if not going.any() or n_iter >= max_iter:
             break
         if not going.all():
             state.keep(going)
@@ -261,7 +261,7 @@ def work_bytes(n: int, n_features: int, n_columns: int, max_rank: int | None = N
     rank = max_rank or last_rank(n_features + 1)
     rows = n * (8 * 4 * n_columns + 4 * rank + 16)
     features = (n_features + 1) * (12 * 8 * n_columns + 4 * rank + 4 * 8 * 2 * rank)
-    return rows + features + BLOCKS_IN_FLIGHT
+    return rows + features + BLOCKS_IN_FLIGHT * min(COMPUTE_BYTES, 8 * n * (n_features + 1))
 
 
 class _Newton:
@@ -279,7 +279,8 @@ class _Newton:
         self.W = self._at_zero()  # (D + 1, k)
         self.margins = np.broadcast_to(self.W[-1].astype(self.dtype), self.signs.shape).copy()  # (n, k)
         self.gradient, self.objective = self._gradient()
-        self.reference = np.maximum(np.linalg.norm(self.gradient, axis=0), np.finfo(float).tiny)
+        norm = np.linalg.norm(self.gradient, axis=0)
+        self.reference = np.where(norm <= self._rounding(), np.inf, norm)  # features that never vary: nothing to do
 
     def _at_zero(self) -> np.ndarray:
         """Return w = 0 with the best intercept: (c₊ - c₋) / (c₊ + c₋ + penalty / 2C)."""
@@ -289,6 +290,12 @@ class _Newton:
         mass = np.broadcast_to(weights, self.signs.shape).sum(axis=0, dtype=np.float64)
         W[-1] = self.design.constant * balance / (mass + self.penalty[-1] / (2 * self.C))
         return W
+
+    def _rounding(self) -> float:
+        """Return a norm of the gradient at w = 0 below which it is nothing but rounding errors."""
+        mass = float(self.problem.weights.sum(dtype=np.float64))
+        feature = float(np.linalg.norm(self.design.mean))
+        return 8 * float(np.finfo(self.dtype).eps) * self.C * mass * feature
 
     def start_from(self, coef: np.ndarray, intercept: np.ndarray) -> None:
         """Go on from a given solution instead of w = 0."""

@@ -23,11 +23,13 @@ def dot_with(basis: np.ndarray) -> TileFunction:
 def squared_distance_to(basis: np.ndarray, factor: float) -> TileFunction:
     """Fill ``factor · ‖a - b‖²`` by one product: [a, ‖a‖², 1] · factor [-2b, 1, ‖b‖²].
 
-    Both sides are measured from the middle of the basis, so that vectors far from the origin lose no digits.
+    Both sides are measured from the middle of the basis, so that vectors far from the origin lose no digits; where the
+    result would still be off by more than a thousandth, the product is done in float64.
     """
-    dtype = basis.dtype
-    middle = basis.mean(axis=0, dtype=np.float64).astype(dtype)
+    middle = np.median(basis, axis=0)  # unlike the mean, blind to a few exemplars far away
     centred = basis - middle
+    error = np.finfo(basis.dtype).eps * abs(factor) * float(squares(centred).max(initial=0))
+    dtype = np.dtype(np.float64) if error > 1e-3 and factor < 0 else basis.dtype
     d = centred.shape[1]
     width = -(-(d + 2) // 8) * 8  # a whole number of vector registers: the product is a tenth faster
     packed = np.zeros((len(basis), width), dtype=dtype)
@@ -42,7 +44,10 @@ def squared_distance_to(basis: np.ndarray, factor: float) -> TileFunction:
         np.subtract(A, middle, out=left[:, :d])
         left[:, d] = squares(left[:, :d])
         left[:, d + 1 :] = 1
-        dot(left, out)
+        if dtype == out.dtype:
+            dot(left, out)
+        else:
+            out[:] = left @ packed.T
 
     return fill
 

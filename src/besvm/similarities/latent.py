@@ -32,7 +32,7 @@ Fold = Callable[[np.ndarray, Worth, Worth], None]  # (K_I, worth of the exemplar
 
 @dataclass(frozen=True, eq=False)
 class LatentAlignment:
-    """Which variants of an exemplar x and a sample y were compared: what the maximum chose.
+    """Which variants of a sample x and an exemplar y were compared: what the maximum chose.
 
     Attributes
     ----------

@@ -68,8 +68,10 @@ def _compare(function: Callable[[Any, Any], float], A: Any, B: Any) -> np.ndarra
     exemplars = list(items(B))
     for i, sample in enumerate(items(A)):
         for j, exemplar in enumerate(exemplars):
-            value = function(exemplar, sample)
+            value: Any = function(exemplar, sample)
             try:
+                if value is None or isinstance(value, str):  # NumPy would take them for numbers
+                    raise TypeError
                 out[i, j] = value
             except (TypeError, ValueError):
                 raise TypeError(

@@ -108,4 +108,6 @@ def distance_names() -> tuple[str, ...]:
     """Return the distances that scikit-learn can name on vectors of numbers."""
     from sklearn.metrics.pairwise import _VALID_METRICS
 
-    return tuple(sorted(set(_VALID_METRICS) - {"precomputed", "haversine", "nan_euclidean", "mahalanobis"}))
+    return tuple(
+        sorted(set(_VALID_METRICS) - {"precomputed", "haversine", "nan_euclidean", "mahalanobis", "seuclidean"})
+    )

@@ -197,7 +197,7 @@ class Polynomial(VectorSimilarity):
 
     def fit(self, X: Any) -> Polynomial:
         """Settle gamma on the training rows."""
-        self.gamma_ = _settle_gamma(self.gamma, X)
+        self.gamma_ = _settle_gamma(self.gamma, X, choices=("scale",))
         return self
 
     def tile(self, basis: np.ndarray) -> TileFunction:
@@ -241,7 +241,7 @@ class Sigmoid(VectorSimilarity):
 
     def fit(self, X: Any) -> Sigmoid:
         """Settle gamma on the training rows."""
-        self.gamma_ = _settle_gamma(self.gamma, X)
+        self.gamma_ = _settle_gamma(self.gamma, X, choices=("scale",))
         return self
 
     def tile(self, basis: np.ndarray) -> TileFunction:
@@ -315,24 +315,25 @@ class Tanimoto(VectorSimilarity):
 # --- gamma, from the data where it is not given ---
 
 
-def _settle_gamma(gamma: float | str, X: Any, order: int = 2) -> float:
+def _settle_gamma(gamma: float | str, X: Any, order: int = 2, choices: tuple[str, ...] = ("scale", "median")) -> float:
     """Return gamma as a number; ``order`` is the power of a difference that gamma multiplies."""
     if isinstance(gamma, str):
+        if gamma not in choices:
+            raise ValueError(f"gamma must be a positive number or {' or '.join(map(repr, choices))}, got {gamma!r}")
         X = X if issparse(X) else _as_vectors(X)
         if gamma == "scale":
             spread = _spread(X) ** order * X.shape[1]
-        elif gamma == "median" and order in (1, 2):
+        else:
             from scipy.spatial.distance import pdist
 
             some = X[np.linspace(0, X.shape[0] - 1, min(1000, X.shape[0])).astype(int)]
             some = some.toarray() if issparse(some) else np.asarray(some)
             distances = pdist(some, "cityblock" if order == 1 else "sqeuclidean")
             spread = float(np.median(distances)) if len(distances) else 0.0
-        else:
-            raise ValueError(f"gamma must be a positive number, 'scale' or 'median', got {gamma!r}")
         return 1.0 / spread if spread > 0 else 1.0
-    if not (isinstance(gamma, (int, float, np.number)) and np.isfinite(gamma) and gamma > 0):
-        raise ValueError(f"gamma must be a positive number, 'scale' or 'median', got {gamma!r}")
+    number = isinstance(gamma, (int, float, np.number)) and not isinstance(gamma, bool)
+    if not (number and np.isfinite(gamma) and gamma > 0):
+        raise ValueError(f"gamma must be a positive number or {' or '.join(map(repr, choices))}, got {gamma!r}")
     return float(gamma)
 
 
