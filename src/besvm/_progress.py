@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -28,6 +29,12 @@ class Progress:
         self._on_terminal = sys.stderr.isatty()
         self._bar: Any = None
         self._task: Any = None
+        self._closed = False
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(BAR_AFTER, self._open_bar)  # the first step may be long: compiling, say
+        self._timer.daemon = True
+        if self._on_terminal:
+            self._timer.start()
 
     def advance(self, n: int) -> None:
         """Count ``n`` more items as finished."""
@@ -42,9 +49,9 @@ class Progress:
     def _show(self) -> None:
         now = monotonic()
         if self._on_terminal:
-            if self._bar is None and now - self._start >= BAR_AFTER:
+            if now - self._start >= BAR_AFTER:
                 self._open_bar()
-            if self._bar is not None:
+            if self._task is not None:
                 self._bar.update(self._task, completed=self.done, description=self.what)
         elif self.verbose >= 1 and now - self._last_line >= LINE_EVERY:
             self._last_line = now
@@ -57,6 +64,11 @@ class Progress:
         return f": {self.done:,} of {self.total:,}, about {left:.0f} s left"
 
     def _open_bar(self) -> None:
+        with self._lock:
+            if self._bar is None and not self._closed:
+                self._start_bar()
+
+    def _start_bar(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
@@ -65,13 +77,16 @@ class Progress:
         if self.total:
             columns += [TextColumn("left"), TimeRemainingColumn()]
         self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self.what, total=self.total or None)
         self._bar.start()
+        self._task = self._bar.add_task(self.what, completed=self.done, total=self.total or None)
 
     def close(self) -> None:
         """Take the bar away."""
-        if self._bar is not None:
-            self._bar.stop()
+        self._timer.cancel()
+        with self._lock:
+            self._closed = True
+            if self._bar is not None:
+                self._bar.stop()
 
 
 @contextmanager
