@@ -41,3 +41,11 @@ def test_the_benchmarks_still_run():
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_every_public_name_has_an_example(build):
+    import sys
+
+    for module, names in build["MODULES"].items():
+        for name in names:
+            assert ">>>" in (getattr(sys.modules[module], name).__doc__ or ""), f"{module}.{name} shows no example"

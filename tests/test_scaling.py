@@ -8,6 +8,7 @@ import reference
 from besvm import MeanNormScaler
 from besvm.blocks import MemoryBlocks
 from besvm.scaling import fit_affine
+from besvm.similarities import Rigid
 
 matrices = arrays(np.float64, st.tuples(st.integers(2, 9), st.integers(1, 6)), elements=st.integers(-9, 9).map(float))
 
@@ -49,6 +50,14 @@ def test_another_shape_is_refused(rng):
     scaler = MeanNormScaler().fit(rng.normal(size=(5, 2, 3)))
     with pytest.raises(ValueError, match=r"must have the shape \(2, 3\) of the training rows, got \(2, 4\)"):
         scaler.transform(rng.normal(size=(5, 2, 4)))
+
+
+def test_samples_of_different_shapes_are_refused(rng):
+    ragged = [rng.normal(size=(2, 2)), rng.normal(size=(3, 2))]
+    with pytest.raises(ValueError, match=r"samples must all have one shape here, got \(2, 2\) and \(3, 2\)"):
+        MeanNormScaler().fit(ragged)
+    with pytest.raises(ValueError, match="grids must all have one shape"):
+        Rigid(1)([np.ones((2, 2, 1)), np.ones((3, 2, 1))], np.ones((1, 2, 2, 1)))
 
 
 def test_every_group_is_normalised_for_itself(rng):

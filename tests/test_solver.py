@@ -100,6 +100,22 @@ def test_few_passes_on_correlated_features(rng):
     assert got.n_passes <= 80
 
 
+@pytest.mark.slow
+def test_twenty_thousand_features(rng):
+    """A square matrix of this size would take 1.6 GB; the sketch takes a hundredth of it."""
+    n, D = 3000, 20_000
+    X = (rng.normal(size=(n, 300)) * np.logspace(0, -1.5, 300)).astype(np.float32) @ rng.normal(size=(300, D)).astype(
+        np.float32
+    )
+    X += 0.05 * rng.standard_normal((n, D), dtype=np.float32)
+    X /= np.linalg.norm(X, axis=1).mean()
+    y = rng.integers(0, 4, n)
+    got = solve(MemoryBlocks(X), one_vs_rest(y), 1.0)
+    assert got.converged.all()
+    assert got.n_passes <= 40
+    assert got.preconditioner.vectors.nbytes + got.preconditioner.coordinates.nbytes < 4 * D * D / 50
+
+
 def test_weights_are_repetitions_and_zero_is_absence(problem_data, rng):
     X, y = problem_data
     counts = rng.integers(0, 4, len(y))

@@ -42,6 +42,17 @@ def items(X: Any) -> Any:
     return X.itertuples(index=False) if hasattr(X, "itertuples") else iter(X)
 
 
+def check_one_shape(X: Any, what: str) -> None:
+    """Refuse a list of arrays of different shapes, which no array can hold."""
+    if isinstance(X, (list, tuple)):
+        shapes = {np.shape(item) for item in X if hasattr(item, "shape")}
+        if len(shapes) > 1:
+            first, second, *_ = sorted(shapes)
+            raise ValueError(
+                f"{what} must all have one shape here, got {first} and {second}; resize or crop them first"
+            )
+
+
 def evenly_spaced(X: Any, at_most: int) -> Any:
     """Return ``X`` itself if it is short enough, else ``at_most`` of its samples spread over the whole of it."""
     n = n_rows(X)

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from besvm._rows import check_one_shape
 from besvm._validate import validated
 from besvm.blocks import MemoryBlocks, RowBlocks
 
@@ -99,6 +100,7 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         sample_weight : array of shape (n,), optional
             What every row counts in the two means.
         """
+        check_one_shape(X, "samples")
         X = validated(self, X, dtype=(np.float64, np.float32), allow_nd=True)
         if sample_weight is None:
             weights = None
@@ -114,6 +116,9 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: Any) -> np.ndarray:
         """Centre and scale ``X``."""
         check_is_fitted(self)
+        check_one_shape(X, "samples")
+        if np.ndim(X) > 2:  # of grids, scikit-learn would compare the heights and call them features
+            self._check_shape(np.asarray(X))
         X = validated(self, X, dtype=(np.float64, np.float32), allow_nd=True, reset=False)
         self._check_shape(X)
         out: np.ndarray = X - self.mean_.astype(X.dtype)

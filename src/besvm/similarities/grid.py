@@ -12,6 +12,7 @@ import numpy as np
 from besvm._displacements import Displacements, Penalty, displacements
 from besvm._grid_scores import ROWS, Fill, deformable_scores, linear_scores, rigid_scores
 from besvm._parallel import slices, thread_map
+from besvm._rows import check_one_shape
 from besvm.similarities.base import Similarity, register
 
 _SELF = 16  # items whose self-similarities are read off the diagonal of one small matrix
@@ -34,6 +35,15 @@ class Alignment:
         z_L = (dy, dx) of each cell of the grid that stays.
     contribution : ndarray of shape (h, w)
         What each of these cells adds to the score (before the division, if ``cosine``); R(z_R) makes up the rest.
+
+    Examples
+    --------
+    >>> from besvm.similarities import Deformable
+    >>> x, y = np.zeros((2, 1, 3, 1))
+    >>> x[0, 0], y[0, 1] = 2.0, 3.0
+    >>> found = Deformable(rigid=0, local=1).alignment(x, y)
+    >>> found.score, found.local[0, 0]
+    (6.0, array([0, 1]))
     """
 
     score: float
@@ -282,6 +292,7 @@ def _penalty(name: str, radius: int, penalty: Any) -> Penalty:
 
 
 def _as_grids(items: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    check_one_shape(items, "grids")
     A = np.asarray(items)
     if A.ndim != 4 or 0 in A.shape[1:] or A.dtype.kind not in "biuf":
         raise ValueError(

@@ -44,6 +44,13 @@ class LatentAlignment:
         z_x, the same for the sample's.
     inner : Alignment, LatentAlignment or None
         How the inner similarity laid the one over the other, where it can tell.
+
+    Examples
+    --------
+    >>> from besvm.similarities import Latent
+    >>> forwards_or_backwards = Latent("linear", exemplar_variants=lambda v: [v, v[::-1]])
+    >>> forwards_or_backwards.alignment(np.array([3.0, 0.0]), np.array([1.0, 2.0])).exemplar_variant
+    1
     """
 
     score: float

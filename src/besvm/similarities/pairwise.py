@@ -30,6 +30,8 @@ class NegativeDistance(VectorSimilarity):
     array([[-5.]])
     """
 
+    symmetric = True
+
     def __init__(self, metric: str = "euclidean") -> None:
         self.metric = metric
 
