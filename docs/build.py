@@ -127,8 +127,8 @@ def speed() -> str:
     parts = [f"{' and '.join(factors)} times on {shape}" for shape, factors in times.items()]
     return (
         "  `LinearSVMClassifier` reaches `LinearSVC`'s objective faster than `LinearSVC(dual=True, tol=0.1)` and\n"
-        f"  `LinearSVC(dual=False, tol=1e-3)` do: {'; '.join(parts)}\n"
-        "  features of CIFAR-10, ten classes, two cores."
+        f"  `LinearSVC(dual=False, tol=1e-3)` do (features of CIFAR-10, ten classes, two cores):\n"
+        f"  {'; '.join(parts)}."
     )
 
 

@@ -117,7 +117,7 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         """Centre and scale ``X``."""
         check_is_fitted(self)
         check_one_shape(X, "samples")
-        if np.ndim(X) > 2:  # of grids, scikit-learn would compare the heights and call them features
+        if getattr(X, "ndim", 0) > 2:  # of grids, scikit-learn would compare the heights and call them features
             self._check_shape(np.asarray(X))
         X = validated(self, X, dtype=(np.float64, np.float32), allow_nd=True, reset=False)
         self._check_shape(X)
