@@ -104,7 +104,7 @@ def test_precomputed_block_and_square(rng):
 
 def test_pipeline_union_grid_search_and_names(digits):
     X, y = digits[0][:400], digits[1][:400]
-    union = FeatureUnion([("near", BasisExpansion("rbf", basis=20)), ("plain", StandardScaler())])
+    union = FeatureUnion([("near", BasisExpansion("rbf", basis=20, random_state=0)), ("plain", StandardScaler())])
     assert make_pipeline(union, LogisticRegression(max_iter=2000)).fit(X, y).score(X, y) > 0.9
     search = GridSearchCV(
         make_pipeline(BasisExpansion(RBF(), basis=IndexBasis(per_class=5)), LinearSVMClassifier(probability=False)),
