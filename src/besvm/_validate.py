@@ -13,8 +13,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
 
 from besvm._rows import n_rows
-from besvm.measures import Measure
-from besvm.similarities.base import resolve
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,11 +48,6 @@ def validated(estimator: Any, X: Any, **options: Any) -> Any:
         if advice and "contains NaN" in first:  # what follows is a page about other estimators
             raise ValueError(f"{first} Remove or replace these rows.") from None
         raise
-
-
-def compares_vectors(measures: list[Measure]) -> bool:
-    """Say whether every measure compares plain vectors."""
-    return all(m.features is None and resolve(m.similarity).vectors for m in measures)
 
 
 def check_vectors(estimator: Any, X: Any, vectors: bool, reset: bool = True) -> Any:

@@ -25,14 +25,13 @@ from besvm._validate import (
     check_positive,
     check_vectors,
     check_weights,
-    compares_vectors,
     forget,
     make_rng,
     validated,
 )
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.expansion import fit_expander, mark_input
-from besvm.measures import as_measures
+from besvm.measures import as_measures, compares_vectors
 from besvm.scaling import NORMALIZATIONS, fit_affine
 from besvm.solver import Intercept, work_bytes
 from besvm.storage import filled, plan

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from besvm._parallel import workers
 from besvm._rows import SETTLE_ROWS, evenly_spaced, n_rows
-from besvm._validate import atomic_fit, check_vectors, compares_vectors, forget, labels_or_none, make_rng
+from besvm._validate import atomic_fit, check_vectors, forget, labels_or_none, make_rng
 from besvm.basis import Exemplars, choose_rows
-from besvm.measures import Measure, as_measure, as_measures
+from besvm.measures import Measure, as_measure, as_measures, compares_vectors
 from besvm.scaling import fit_affine
 from besvm.similarities.base import Similarity, resolve
 from besvm.similarities.precomputed import Precomputed

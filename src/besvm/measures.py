@@ -124,6 +124,11 @@ def as_measures(measures: Any) -> list[Measure]:
     return [as_measure(one) for one in several]
 
 
+def compares_vectors(measures: list[Measure]) -> bool:
+    """Say whether every measure compares plain vectors."""
+    return all(m.features is None and resolve(m.similarity).vectors for m in measures)
+
+
 def mirrored(measure: Any) -> Measure:
     """Return the measure of images whose exemplars may also be seen in the mirror, whichever matches better.
 
