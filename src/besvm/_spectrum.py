@@ -1,0 +1,104 @@
+"""Eigenvalues of similarity matrices, and the four ways to make an indefinite one positive semi-definite.
+
+Section "Speeding up Kernelized SVM" of the paper, after Chen et al. (2009): clip the negative eigenvalues to zero, flip
+their signs, shift all of them up, or square them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, eigh, qr, solve_triangular
+
+SPECTRA = ("clip", "flip", "shift", "square")
+
+
+def check_matrix(K: Any, what: str = "the similarity matrix", square: bool = True) -> np.ndarray:
+    """Return K as a real, finite matrix of float64, or say what is wrong with it."""
+    K = np.asarray(K)
+    if K.ndim != 2 or (square and K.shape[0] != K.shape[1]) or 0 in K.shape:
+        rule = "square: every item against every other" if square else "2-D: samples against exemplars"
+        raise ValueError(f"{what} must be {rule}, got an array of shape {K.shape}")
+    if K.dtype.kind == "c":
+        raise ValueError(f"{what} must hold real numbers, got dtype {K.dtype}; take its real part if that is meant")
+    if K.dtype.kind not in "fiub":
+        raise ValueError(f"{what} must hold numbers, got dtype {K.dtype}")
+    if not np.isfinite(K).all():
+        i, j = np.argwhere(~np.isfinite(K))[0]
+        raise ValueError(f"{what} must be finite, got {K[i, j]} in row {i}, column {j}")
+    return K.astype(np.float64)
+
+
+def rounding(K: np.ndarray, dtype: Any) -> float:
+    """Return the size below which an eigenvalue of K is rounding noise, if its entries were computed in ``dtype``."""
+    eps = float(np.finfo(dtype if np.dtype(dtype).kind == "f" else np.float64).eps)
+    return len(K) * eps * float(np.abs(K).sum(axis=0).max())  # no eigenvalue exceeds the largest column sum
+
+
+def eigenpairs(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the eigenvalues of a symmetric matrix in ascending order, and the eigenvectors as columns."""
+    try:
+        values, vectors = eigh(K, driver="evd")
+    except LinAlgError as error:
+        raise ValueError(f"the eigenvalues of the {len(K)} x {len(K)} similarity matrix do not converge") from error
+    return values, vectors
+
+
+def made_psd(K: np.ndarray, spectrum: str, noise: float = 0.0) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return a symmetric K made positive semi-definite, and what does the same to the similarities of other samples.
+
+    The second is a matrix P: the similarities k of a new sample to the rows of K become k @ P, so that training and
+    test samples are treated alike. None leaves them as they are: K was definite already (no eigenvalue below
+    ``-noise``), or was shifted, which only changes what an item has in common with itself.
+
+    Examples
+    --------
+    >>> K = np.array([[0.0, 1.0], [1.0, 0.0]])  # eigenvalues 1 and -1
+    >>> made_psd(K, "flip")[0]
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    if spectrum == "square":
+        return K @ K, K
+    values, vectors = eigenpairs(K)
+    if values[0] >= -noise:
+        return K, None
+    if spectrum == "shift":
+        return K - values[0] * np.eye(len(K)), None
+    kept = np.sign(values) if spectrum == "flip" else (values > 0).astype(float)
+    return (vectors * (kept * values)) @ vectors.T, (vectors * kept) @ vectors.T
+
+
+def inverse_root(K: np.ndarray, spectrum: str, noise: float = 0.0) -> np.ndarray:
+    """Return N with N Nᵀ the inverse of K made positive semi-definite: the Nyström features are ``K_nm @ N``.
+
+    For eq. nystrom_feature_map N is K^(-1/2), on the eigenvectors whose (fixed) eigenvalue exceeds ``noise``; others
+    would only amplify rounding errors. "square" needs no eigenvectors: with K = QR, the inverse of KᵀK is R⁻¹R⁻ᵀ.
+
+    Examples
+    --------
+    >>> inverse_root(np.diag([4.0, -1.0]), "clip")
+    array([[0.5, 0. ],
+           [0. , 0. ]])
+    """
+    if spectrum == "square":
+        return _inverse_of_triangle(K, noise)
+    values, vectors = eigenpairs(K)
+    if spectrum == "flip":
+        values = np.abs(values)
+    elif spectrum == "shift":
+        values = values - min(values[0], 0.0)
+    kept = values > noise
+    root: np.ndarray = (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
+    return root
+
+
+def _inverse_of_triangle(K: np.ndarray, noise: float) -> np.ndarray:
+    """Return R⁻¹ of a pivoted QR; columns that depend on those before them are left out."""
+    R, order = qr(K, mode="r", pivoting=True)
+    diagonal = np.abs(np.diag(R))
+    rank = int((diagonal > noise).sum())
+    out = np.zeros_like(K)
+    out[order[:rank], :rank] = solve_triangular(R[:rank, :rank], np.eye(rank))
+    return out
