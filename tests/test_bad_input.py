@@ -87,7 +87,7 @@ def test_bad_c(Estimator, C):
         ({"basis": 41}, r"at most 40 \(the number of rows\), got 41"),
         ({"basis": [1, 40]}, "between 0 and 39"),
         ({"basis": [1, 1]}, "must all differ, got row 1 2 times"),
-        ({"normalize": "minmax"}, "normalize must be 'mean-norm' or 'z-score' or None, got 'minmax'"),
+        ({"normalize": "minmax"}, "normalize must be 'mean-norm', 'z-score', None or a Nystrom instance, got 'minmax'"),
         ({"penalty": "l3"}, "penalty must be 'l2', got 'l3'"),
         ({"multi_class": "all"}, "multi_class must be 'ovr', got 'all'"),
         ({"storage": "tape"}, "storage must be one of"),

@@ -14,6 +14,7 @@ def test_the_public_names_are_exactly_these():
         "LinearSVMClassifier",
         "MeanNormScaler",
         "Measure",
+        "Nystrom",
     ]
     for name in besvm.__all__:
         assert getattr(besvm, name).__module__.startswith("besvm.")

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from besvm.expansion import BasisExpansion
     from besvm.images import FHOG, CellColour
     from besvm.measures import Measure
+    from besvm.nystrom import Nystrom
     from besvm.scaling import MeanNormScaler
 
 __version__ = "0.1.0"
@@ -20,6 +21,7 @@ __all__ = [
     "LinearSVMClassifier",
     "MeanNormScaler",
     "Measure",
+    "Nystrom",
 ]
 
 _HOME = {  # imported when first asked for: scikit-learn alone takes most of a second
@@ -30,6 +32,7 @@ _HOME = {  # imported when first asked for: scikit-learn alone takes most of a s
     "LinearSVMClassifier": "classifier",
     "MeanNormScaler": "scaling",
     "Measure": "measures",
+    "Nystrom": "nystrom",
 }
 
 

@@ -47,6 +47,8 @@ def validated(estimator: Any, X: Any, **options: Any) -> Any:
         first, *advice = str(error).split("\n")
         if advice and "contains NaN" in first:  # what follows is a page about other estimators
             raise ValueError(f"{first} Remove or replace these rows.") from None
+        if "Complex data not supported" in first:  # what follows are the data
+            raise ValueError("Complex data not supported; take the real part, if that is meant") from None
         raise
 
 

@@ -32,7 +32,7 @@ from besvm._validate import (
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.expansion import fit_expander, mark_input
 from besvm.measures import as_measures, compares_vectors
-from besvm.scaling import NORMALIZATIONS, fit_affine
+from besvm.normalization import check_normalize, fit_normalizer
 from besvm.solver import Intercept, work_bytes
 from besvm.storage import filled, plan
 
@@ -249,7 +249,9 @@ class BESVMClassifier(_MarginClassifier):
     measures : str, Similarity, callable, Measure, or a list of these, default="rbf"
     basis : default="auto"
         Which rows become exemplars, as in :class:`BasisExpansion`; shared by all measures that have none of their own.
-    normalize : {"mean-norm", "z-score", None}, default="mean-norm"
+    normalize : {"mean-norm", "z-score", None} or Nystrom, default="mean-norm"
+    basis_weight : {None, "balanced"}, default=None
+        As in :class:`BasisExpansion`: "balanced" takes away the pull towards classes with few exemplars.
     C : float, default=1.0
         1 is nearly always right after the mean-norm normalisation.
     penalty : {"l2"}, default="l2"
@@ -294,7 +296,8 @@ class BESVMClassifier(_MarginClassifier):
         measures: Any = "rbf",
         *,
         basis: Any = "auto",
-        normalize: str | None = "mean-norm",
+        normalize: Any = "mean-norm",
+        basis_weight: str | None = None,
         C: float = 1.0,
         penalty: str = "l2",
         multi_class: str = "ovr",
@@ -313,6 +316,7 @@ class BESVMClassifier(_MarginClassifier):
         self.measures = measures
         self.basis = basis
         self.normalize = normalize
+        self.basis_weight = basis_weight
         self.C = C
         self.penalty = penalty
         self.multi_class = multi_class
@@ -341,7 +345,7 @@ class BESVMClassifier(_MarginClassifier):
         """
         check_choice("penalty", self.penalty, ("l2",))
         check_choice("multi_class", self.multi_class, ("ovr",))
-        check_choice("normalize", self.normalize, NORMALIZATIONS)
+        check_normalize(self.normalize, self.basis_weight)
         check_positive("C", self.C)  # before anything is computed
         check_positive("tol", self.tol)
         measures = as_measures(self.measures)
@@ -357,7 +361,7 @@ class BESVMClassifier(_MarginClassifier):
             chosen = plan(n, width, work, self.storage, self.memory_limit)
             say(self.verbose, str(chosen))
             with filled(expander, X, chosen.storage, self.verbose) as blocks:
-                normalizer = fit_affine(blocks, expander.groups, self.normalize, weights)
+                normalizer = fit_normalizer(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
                 if normalizer is not None:
                     blocks.update(lambda rows, block: normalizer(block))
                 model = self._train(blocks, classes, labels, weights, max_rank=rank)

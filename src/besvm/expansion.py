@@ -14,11 +14,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._parallel import workers
-from besvm._rows import SETTLE_ROWS, evenly_spaced, n_rows
+from besvm._rows import SETTLE_ROWS, evenly_spaced, n_rows, take
 from besvm._validate import atomic_fit, check_vectors, forget, labels_or_none, make_rng
 from besvm.basis import Exemplars, choose_rows
 from besvm.measures import Measure, as_measure, as_measures, compares_vectors
-from besvm.scaling import fit_affine
+from besvm.normalization import check_normalize, fit_normalizer
+from besvm.scaling import Affine
 from besvm.similarities.base import Similarity, resolve
 from besvm.similarities.precomputed import Precomputed
 from besvm.similarities.vector import VectorSimilarity
@@ -109,6 +110,32 @@ class Expander:
                 samples = as_dtype(samples, self.dtype)
             out[:, columns] = measure(samples, first_row)
         return out
+
+    def within_basis(self, X: Any) -> list[np.ndarray]:
+        """Return the similarities within the basis, K_mm, of every measure; X are the training rows."""
+        matrices = []
+        for measure in self.measures:
+            if measure.rows is None:
+                exemplars = measure.exemplars
+            elif isinstance(measure.similarity, Precomputed) and X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    "the similarities within the basis are not among the precomputed ones, which must be square "
+                    f"({X.shape[0]} x {X.shape[0]}) for this, got {X.shape[0]} x {X.shape[1]}"
+                )
+            else:
+                exemplars = take(X, measure.rows)
+                if measure.transformer is not None:
+                    exemplars = self.transformers[measure.transformer].transform(exemplars)
+                if isinstance(measure.similarity, VectorSimilarity):
+                    exemplars = as_dtype(exemplars, self.dtype)
+            matrices.append(np.asarray(measure(exemplars, 0), dtype=np.float64))
+        return matrices
+
+    def basis_labels(self, labels: np.ndarray) -> list[np.ndarray]:
+        """Return the class numbers of every measure's exemplars, given those of the training rows."""
+        if any(measure.rows is None for measure in self.measures):
+            raise ValueError("the exemplars were given outright, so that their classes are not known; give row numbers")
+        return [labels[measure.rows] for measure in self.measures]
 
     def feature_names(self) -> np.ndarray:
         """Return a name for every column: the measure, and the exemplar's training row (or its place)."""
@@ -260,8 +287,12 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         themselves (wrap them in ``Exemplars`` where they could be mistaken for row numbers).
     features : transformer, optional
         Applied before the similarity, block by block.
-    normalize : {"mean-norm", "z-score", None}, default="mean-norm"
-        "mean-norm" centres the features and divides them by the mean norm of the centred rows.
+    normalize : {"mean-norm", "z-score", None} or Nystrom, default="mean-norm"
+        "mean-norm" centres the features and divides them by the mean norm of the centred rows. ``Nystrom(...)``
+        decorrelates them by the similarities within the basis.
+    basis_weight : {None, "balanced"}, default=None
+        "balanced" weighs the exemplars so that every class contributes equally to the features, however many of its
+        rows are in the basis; needs y.
     n_jobs : int, optional
         Threads (or processes, for a Python function); by default all that BLAS may use.
     random_state : int, RandomState or None
@@ -275,7 +306,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     similarity_ : Similarity
         With its data-derived parameters settled.
     mean_, scale_ : ndarray of shape (B,)
-        The learnt normalisation; absent with ``normalize=None``.
+        The learnt normalisation; absent with ``normalize=None`` and with ``Nystrom``.
 
     Examples
     --------
@@ -294,7 +325,8 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         basis: Any = "auto",
         features: Any = None,
-        normalize: str | None = "mean-norm",
+        normalize: Any = "mean-norm",
+        basis_weight: str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -303,6 +335,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.basis = basis
         self.features = features
         self.normalize = normalize
+        self.basis_weight = basis_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -318,6 +351,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @atomic_fit
     def _fit(self, X: Any, y: Any) -> np.ndarray:
+        check_normalize(self.normalize, self.basis_weight)
         measure = self._measure()
         vectors = compares_vectors([measure])
         X = check_vectors(self, X, vectors)
@@ -325,14 +359,14 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with workers(self.n_jobs):
             expander = fit_expander(X, labels, [measure], self.basis, make_rng(self.random_state))
             with filled(expander, X, "memory", self.verbose) as blocks:
-                normalizer = fit_affine(blocks, expander.groups, self.normalize)
+                normalizer = fit_normalizer(expander, blocks, X, labels, self.normalize, self.basis_weight)
                 if normalizer is not None:
                     blocks.update(lambda rows, block: normalizer(block))
         self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
         self.similarity_ = expander.measures[0].similarity
         self.basis_rows_ = expander.measures[0].rows
         forget(self, "mean_", "scale_")
-        if normalizer is not None:
+        if isinstance(normalizer, Affine):
             self.mean_, self.scale_ = normalizer.mean, normalizer.scale
         return _float32(blocks.matrix)
 

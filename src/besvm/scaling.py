@@ -32,18 +32,24 @@ class Affine:
 
 
 def fit_affine(
-    blocks: RowBlocks, groups: list[slice], kind: str | None, weights: np.ndarray | None = None
+    blocks: RowBlocks,
+    groups: list[slice],
+    kind: str | None,
+    weights: np.ndarray | None = None,
+    column_weights: np.ndarray | None = None,
 ) -> Affine | None:
     """Learn a normalisation of the columns of ``blocks``, each group of columns (each measure) for itself.
 
     "mean-norm" is eq. besvm_feature_map_norm: every group is centred and divided by the mean norm of its centred
-    rows. "z-score" divides every column by its standard deviation. What does not vary is left as it is.
+    rows. "z-score" divides every column by its standard deviation. What does not vary is left as it is. The columns
+    are multiplied by ``column_weights`` first.
     """
     if kind not in NORMALIZATIONS:
         raise ValueError(f"normalize must be 'mean-norm', 'z-score' or None, got {kind!r}")
-    if kind is None:
-        return None
     n, D = blocks.shape
+    factor = np.ones(D) if column_weights is None else column_weights
+    if kind is None:
+        return None if column_weights is None else Affine(np.zeros(D, blocks.dtype), (1 / factor).astype(blocks.dtype))
     weights = np.ones(n, dtype=blocks.dtype) if weights is None else weights.astype(blocks.dtype)
     mass = float(weights.sum(dtype=np.float64))
     mean = blocks.sum(lambda rows, block: (weights[rows] @ block,))[0] / mass
@@ -53,6 +59,8 @@ def fit_affine(
         centred = block - centre
         if kind == "z-score":
             return (np.einsum("i,ij,ij->j", weights[rows], centred, centred, dtype=np.float64),)
+        if column_weights is not None:
+            centred *= column_weights.astype(blocks.dtype)
         squares = [np.einsum("ij,ij->i", centred[:, group], centred[:, group]) for group in groups]
         return tuple(weights[rows] @ np.sqrt(part) for part in squares)
 
@@ -66,7 +74,7 @@ def fit_affine(
     # below the rounding of the mean, a spread is noise
     scale[scale <= np.finfo(blocks.dtype).eps * np.abs(mean)] = 1.0
     scale[scale == 0] = 1.0
-    return Affine(centre, scale.astype(blocks.dtype))
+    return Affine(centre, (scale / factor).astype(blocks.dtype))
 
 
 class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

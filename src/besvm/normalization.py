@@ -1,0 +1,76 @@
+"""What stands between raw similarities and the linear SVM: which normalisation a user means, and how it is learnt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from besvm._validate import check_choice
+from besvm.blocks import RowBlocks
+from besvm.nystrom import WAYS, Nystrom, Rotation, fit_roots
+from besvm.scaling import NORMALIZATIONS, fit_affine
+
+if TYPE_CHECKING:
+    from besvm.expansion import Expander
+
+BASIS_WEIGHTS = (None, "balanced")
+
+
+class Normalizer(Protocol):
+    """A learnt normalisation: changes a block of raw similarities in place, and returns it."""
+
+    def __call__(self, block: np.ndarray) -> np.ndarray: ...
+
+
+def check_normalize(normalize: Any, basis_weight: Any = None) -> None:
+    """Refuse what is no normalisation, and weights of the basis that the normalisation would undo."""
+    check_choice("basis_weight", basis_weight, BASIS_WEIGHTS)
+    if isinstance(normalize, Nystrom):
+        if normalize.spectrum not in WAYS:
+            raise ValueError(f"spectrum must be {' or '.join(map(repr, WAYS))}, got {normalize.spectrum!r}")
+    elif not any(normalize is choice or normalize == choice for choice in NORMALIZATIONS):
+        raise ValueError(f"normalize must be 'mean-norm', 'z-score', None or a Nystrom instance, got {normalize!r}")
+    if basis_weight is not None and normalize not in ("mean-norm", None):
+        raise ValueError(
+            f"basis_weight={basis_weight!r} needs normalize='mean-norm' or None, got {normalize!r}, "
+            "which scales every exemplar by itself and so undoes the weights"
+        )
+
+
+def fit_normalizer(
+    expander: Expander,
+    blocks: RowBlocks,
+    X: Any,
+    labels: np.ndarray | None,
+    normalize: Any,
+    basis_weight: str | None = None,
+    weights: np.ndarray | None = None,
+) -> Normalizer | None:
+    """Learn a normalisation from the raw similarities of the training rows X, each measure for itself.
+
+    None is returned where there is nothing to do.
+    """
+    if isinstance(normalize, Nystrom):
+        within = [] if normalize.spectrum == "covariance" else expander.within_basis(X)
+        roots = fit_roots(blocks, expander.groups, normalize.spectrum, within, weights)
+        return Rotation(expander.groups, [root.astype(blocks.dtype) for root in roots])
+    balance = None
+    if basis_weight is not None:
+        if labels is None:
+            raise ValueError(f"basis_weight={basis_weight!r} needs class labels; give y, or leave it None")
+        balance = balancing_weights(expander, labels)
+    return fit_affine(blocks, expander.groups, normalize, weights, balance)
+
+
+def balancing_weights(expander: Expander, labels: np.ndarray) -> np.ndarray:
+    """Return a weight for every column that makes all classes contribute equally to the features.
+
+    The class with B_c of a measure's B exemplars contributes B_c terms to the inner products of eq. besvm_mult_kernel;
+    weights of √(B / (C B_c)) make its share one C-th.
+    """
+    parts = []
+    for measure, own in zip(expander.measures, expander.basis_labels(labels), strict=True):
+        _, inverse, count = np.unique(own, return_inverse=True, return_counts=True)
+        parts.append(np.sqrt(len(measure) / (len(count) * count[inverse])))
+    return np.concatenate(parts)
