@@ -56,11 +56,11 @@ def fit_linear(
     a_pass = 4 * n * D * n_columns(n, n_classes, probability)
     with threads_for(a_pass), progress("training", verbose=verbose) as shown:
         if probability:
-            held_out = _held_out_problem(blocks, problem, n_classes)
+            held_out = held_out_problem(problem, folds(blocks, problem, n_classes), n_folds_for(n))
             first = solve(blocks, held_out, tol=max(tol, HELD_OUT_TOL), report=shown.note, **options)
             slope = _calibrate(first, held_out, n_classes)
             preconditioner = first.preconditioner
-            start = start or _average(first, len(positive))
+            start = start or average(first, len(positive))
         options |= {"start": start, "preconditioner": preconditioner, "report": shown.note}
         result = solve(blocks, problem, tol=tol, **options)
     say(
@@ -68,21 +68,29 @@ def fit_linear(
         f"trained {len(positive)} problems in {result.n_iter} Newton steps and {result.n_passes} passes, "
         f"relative gradient {result.gradient_norm.max():.1e}",
     )
+    warn_unless_converged(result, tol, max_iter, blocks.dtype)
+    return LinearModel(result.coef.T, result.intercept, slope, result)
+
+
+def warn_unless_converged(result: Result, tol: float, max_iter: int, dtype: Any) -> None:
+    """Warn of columns that stopped short of ``tol``, and say what would help."""
     if not result.converged.all():
         warnings.warn(
             f"the solver stopped after {result.n_iter} Newton steps with a relative gradient of "
             f"{result.gradient_norm.max():.1e}, above tol={tol:g}; "
-            + ("raise max_iter or tol" if result.n_iter >= max_iter else f"{blocks.dtype} allows no better, raise tol"),
+            + ("raise max_iter or tol" if result.n_iter >= max_iter else f"{dtype} allows no better, raise tol"),
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
-    return LinearModel(result.coef.T, result.intercept, slope, result)
 
 
-def _held_out_problem(blocks: RowBlocks, problem: Problem, n_classes: int) -> Problem:
-    """Return the problem with a copy of its columns for every fold left out; one fold is enough for many rows."""
-    fold = _folds(blocks, problem, n_classes)
-    n_folds = 1 if len(fold) >= ONE_FOLD_FROM else N_FOLDS
+def n_folds_for(n: int) -> int:
+    """Return how many folds are held out in turn to settle the probabilities."""
+    return 1 if n >= ONE_FOLD_FROM else N_FOLDS
+
+
+def held_out_problem(problem: Problem, fold: np.ndarray, n_folds: int) -> Problem:
+    """Return the problem with a copy of its columns for every fold left out."""
     return Problem(
         problem.labels,
         np.tile(problem.positive, n_folds),
@@ -92,7 +100,7 @@ def _held_out_problem(blocks: RowBlocks, problem: Problem, n_classes: int) -> Pr
     )
 
 
-def _folds(blocks: RowBlocks, problem: Problem, n_classes: int) -> np.ndarray:
+def folds(blocks: RowBlocks, problem: Problem, n_classes: int) -> np.ndarray:
     """Return every row's fold: in each class the rows are dealt out in the order of their norms.
 
     Copies of a row have one norm and so one fold: none is trained on while another is held out, and a row that
@@ -118,10 +126,10 @@ def _norms(block: Any) -> np.ndarray:
 def n_columns(n: int, n_classes: int, probability: bool) -> int:
     """Return how many columns are ever solved at once."""
     one_vs_rest = 1 if n_classes == 2 else n_classes
-    return one_vs_rest * (N_FOLDS if probability and n < ONE_FOLD_FROM else 1)
+    return one_vs_rest * (n_folds_for(n) if probability else 1)
 
 
-def _average(result: Result, K: int) -> tuple[np.ndarray, np.ndarray]:
+def average(result: Result, K: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean solution over the folds: a good place to start from with all rows."""
     coef = result.coef.reshape(len(result.coef), -1, K).mean(axis=1)
     return coef, result.intercept.reshape(-1, K).mean(axis=0)
@@ -140,10 +148,10 @@ def _calibrate(result: Result, problem: Problem, n_classes: int) -> float:
     columns = problem.fold[rows, None].astype(int) * K + np.arange(K)
     margins = np.take_along_axis(result.margins[rows], columns, axis=1).astype(np.float64)
     labels, weights = problem.labels[rows], problem.weights[rows].astype(np.float64)
-    return _most_likely_slope(margins, labels, weights, n_classes)
+    return most_likely_slope(margins, labels, weights, n_classes)
 
 
-def _most_likely_slope(margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, n_classes: int) -> float:
+def most_likely_slope(margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, n_classes: int) -> float:
     """Maximise the likelihood of the labels over the slope, by Newton's method: the logarithm is concave."""
     scores = np.hstack([-margins, margins]) / 2 if n_classes == 2 else margins  # sigmoid(f) = softmax(-f/2, f/2)
     # as in Platt (1999), targets just short of 0 and 1 keep separable data from certainty

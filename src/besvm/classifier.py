@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._fit_linear import LinearModel, fit_linear, n_columns
+from besvm._one_vs_one import class_scores, fit_pairs, largest_pair
 from besvm._parallel import slices, workers
 from besvm._precondition import first_rank
 from besvm._progress import progress, say
@@ -36,6 +38,8 @@ from besvm.normalization import check_normalize, fit_normalizer
 from besvm.solver import Intercept, work_bytes
 from besvm.storage import filled, plan
 
+MULTI_CLASS = ("ovr", "ovo", "ovo-own")
+
 
 def _has_probabilities(self: Any) -> bool:
     return bool(self.probability)
@@ -45,6 +49,7 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
     """Abstract: classes and probabilities from ``decision_function``."""
 
     C: float
+    multi_class: str = "ovr"
     fit_intercept: bool
     penalize_intercept: bool
     tol: float
@@ -54,9 +59,14 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
     classes_: np.ndarray
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the margins of the samples: (n,) for two classes, (n, n_classes) for more."""
+        """Return the margins of the samples: (n,) for two classes, (n, n_classes) for more.
+
+        One-vs-one, a class's score is its votes plus less than half a vote for its margins, as in scikit-learn.
+        """
         margins = self._margins(X)
-        return margins[:, 0] if len(self.classes_) == 2 else margins
+        if len(self.classes_) == 2:
+            return margins[:, 0]
+        return class_scores(margins, len(self.classes_)) if self._one_vs_one else margins
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of every sample."""
@@ -90,7 +100,8 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
         self, blocks: RowBlocks, classes: np.ndarray, labels: np.ndarray, weights: np.ndarray, **options: Any
     ) -> LinearModel:
         """Train on finished features, with the parameters that both classifiers have."""
-        return fit_linear(
+        train: Callable[..., LinearModel] = fit_linear if self.multi_class == "ovr" or len(classes) == 2 else fit_pairs
+        return train(
             blocks,
             labels,
             len(classes),
@@ -107,6 +118,7 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
     def _take(self, classes: np.ndarray, model: LinearModel) -> None:
         result = model.result
         self.classes_ = classes
+        self._one_vs_one = self.multi_class != "ovr"
         self.coef_, self.intercept_ = model.coef, model.intercept
         forget(self, "probability_slope_")
         if model.slope is not None:
@@ -255,7 +267,9 @@ class BESVMClassifier(_MarginClassifier):
     C : float, default=1.0
         1 is nearly always right after the mean-norm normalisation.
     penalty : {"l2"}, default="l2"
-    multi_class : {"ovr"}, default="ovr"
+    multi_class : {"ovr", "ovo", "ovo-own"}, default="ovr"
+        One problem for every class against the rest, or one for every pair of classes, on the rows of the two: with all
+        exemplars ("ovo"), or only those of the two classes ("ovo-own"). One-vs-rest is as a rule faster and better.
     fit_intercept, penalize_intercept, class_weight, tol, max_iter, probability
         As in :class:`LinearSVMClassifier`.
     storage : {"auto", "memory", "disk", "recompute"}, default="auto"
@@ -344,7 +358,7 @@ class BESVMClassifier(_MarginClassifier):
             What every row weighs in the loss and in the normalisation.
         """
         check_choice("penalty", self.penalty, ("l2",))
-        check_choice("multi_class", self.multi_class, ("ovr",))
+        check_choice("multi_class", self.multi_class, MULTI_CLASS)
         check_normalize(self.normalize, self.basis_weight)
         check_positive("C", self.C)  # before anything is computed
         check_positive("tol", self.tol)
@@ -358,13 +372,18 @@ class BESVMClassifier(_MarginClassifier):
             n, width = n_rows(X), expander.width
             rank = None if self.memory_limit is None else first_rank(width + 1)  # where memory is short, save here too
             work = work_bytes(n, width, n_columns(n, len(classes), self.probability), rank)
+            own: dict[str, Any] = {}
+            if self.multi_class != "ovr" and len(classes) > 2:
+                work += 4 * width * largest_pair(labels)
+                if self.multi_class == "ovo-own":
+                    own = {"basis_labels": np.concatenate(expander.basis_labels(labels))}
             chosen = plan(n, width, work, self.storage, self.memory_limit)
             say(self.verbose, str(chosen))
             with filled(expander, X, chosen.storage, self.verbose) as blocks:
                 normalizer = fit_normalizer(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
                 if normalizer is not None:
                     blocks.update(lambda rows, block: normalizer(block))
-                model = self._train(blocks, classes, labels, weights, max_rank=rank)
+                model = self._train(blocks, classes, labels, weights, max_rank=rank, **own)
         self._take(classes, model)
         self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
         self.basis_rows_ = [measure.rows for measure in expander.measures]
