@@ -55,7 +55,7 @@ def made_psd(K: np.ndarray, spectrum: str, noise: float = 0.0) -> tuple[np.ndarr
     Examples
     --------
     >>> K = np.array([[0.0, 1.0], [1.0, 0.0]])  # eigenvalues 1 and -1
-    >>> made_psd(K, "flip")[0]
+    >>> made_psd(K, "flip")[0].round(6) + 0
     array([[1., 0.],
            [0., 1.]])
     """
