@@ -68,7 +68,7 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     pairs_ : list of (int, int)
         For every problem, the numbers (a, b) of its classes; its decision is positive for class b.
     alphas_ : list of (ndarray, ndarray)
-        For every pair, its training rows and their signed dual variables yβ (0 for those that do not support).
+        For every pair, the training rows that support it and their signed dual variables yβ, positive for class b.
     coef_ : ndarray of shape (n_pairs, D)
         w = Σᵢ yᵢ βᵢ φ̃(xᵢ).
     intercept_ : ndarray of shape (n_pairs,)
@@ -150,7 +150,7 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 normalizer = self._fit_normalizer(blocks, expander, weights)
                 self._solve_pairs(blocks.matrix, labels, weights, rows_of)
         self.classes_, self.pairs_ = classes, pairs
-        self.support_ = np.unique(np.concatenate([rows[alphas != 0] for rows, alphas in self.alphas_]))
+        self.support_ = np.unique(np.concatenate([rows for rows, _ in self.alphas_]))
         self.n_support_ = np.bincount(labels[self.support_], minlength=len(classes))
         self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
         self.basis_rows_ = [measure.rows for measure in expander.measures]
@@ -173,7 +173,7 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 alphas, self.intercept_[place] = _solve(gram, positive, weights[rows], float(self.C), float(self.tol))
                 self.coef_[place] = alphas @ phi
                 self.squared_norms_[place] = alphas @ gram @ alphas
-                self.alphas_.append((rows, alphas))
+                self.alphas_.append((rows[alphas != 0], alphas[alphas != 0]))
                 shown.advance(1)
 
     def _fit_normalizer(self, blocks: RowBlocks, expander: Expander, weights: np.ndarray) -> Affine | None:
