@@ -149,11 +149,11 @@ def test_normalisation_is_that_of_besvm(three, normalize):
 
 def test_many_rows_in_float32_agree_with_float64(digits):
     X, y = digits[0][:600] / 16, digits[1][:600]
-    clf = DualBESVMClassifier(RBF(gamma=0.1), tol=1e-6).fit(X, y)
+    clf = DualBESVMClassifier(RBF(gamma=0.1), tol=1e-4).fit(X, y)
     assert clf._expander.dtype == np.float32
     S = rbf_kernel(X, gamma=0.1)
-    assert clf.gram(X) == pytest.approx(S @ S, rel=1e-5)
-    svc = SVC(kernel="precomputed", tol=1e-6).fit(S @ S, y)
+    np.testing.assert_allclose(clf.gram(X), S @ S, rtol=1e-5)
+    svc = SVC(kernel="precomputed", tol=1e-4).fit(S @ S, y)
     T = rbf_kernel(digits[0][600:900] / 16, X, gamma=0.1)
     assert (clf.predict(digits[0][600:900] / 16) == svc.predict(T @ S)).mean() > 0.995
 

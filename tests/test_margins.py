@@ -10,6 +10,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from besvm import BESVMClassifier, LinearSVMClassifier
+from besvm._spectrum import inverse_root
 from besvm.analysis import margins
 from besvm.baselines import DualBESVMClassifier
 from besvm.similarities import RBF, Linear
@@ -70,6 +71,16 @@ def test_margin_of_a_kernel_svm_is_its_formula(toy):
     svc = SVC(kernel="precomputed", C=1e6, tol=1e-8).fit(K, y)
     distance = np.abs(svc.decision_function(K)).min() / np.sqrt(found.squared_norms[0])
     assert distance**2 == pytest.approx(found.margins[0], rel=1e-4)
+
+
+def test_margin_in_nystrom_features_is_its_formula(toy):
+    """M_N = (αᵀY K_XB K_BB⁻¹ K_BX Yα)⁻¹: a dual BE-SVM on the features of eq. nystrom_feature_map."""
+    X, y = toy
+    K_XB, K_BB = rbf_kernel(X, X[::6], gamma=10.0), rbf_kernel(X[::6], gamma=10.0)
+    clf = DualBESVMClassifier("precomputed", basis="auto").fit(K_XB @ inverse_root(K_BB, "clip"), y)
+    alphas = signed_of(clf, len(X))
+    expected = 1 / (alphas @ K_XB @ np.linalg.inv(K_BB) @ K_XB.T @ alphas)
+    np.testing.assert_allclose(margins(clf).margins, [expected], rtol=1e-6)
 
 
 def test_contributions_add_up_to_the_squared_norm(toy):

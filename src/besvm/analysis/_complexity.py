@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import gc
 import os
 import threading
@@ -193,9 +195,9 @@ def measured(model: Any, X: Any, y: Any, X_test: Any = None) -> Run:
     """Train a copy of the model, predict with it, and return the time and memory both took.
 
     Memory is that of the whole process, above where it was at the start, looked at every 2 ms: it counts what NumPy,
-    LIBSVM and compiled loops take, but not what processes started for a Python function do, and memory that the process
-    had kept from earlier work is used again unseen. What is compiled or imported on first use is in the figures of the
-    first run: for a comparison run each model once before.
+    LIBSVM and compiled loops take, but not what processes started for a Python function do. Below a few megabytes it
+    tells little, since some memory of earlier work is always used again. What is compiled or imported on first use is
+    in the figures of the first run: for a comparison run each model once before.
 
     Parameters
     ----------
@@ -236,7 +238,7 @@ class _Watch:
     n_bytes: int | None
 
     def __enter__(self) -> Self:
-        gc.collect()
+        _give_back()
         self._done = threading.Event()
         self._before = self._highest = _resident()
         self._thread = threading.Thread(target=self._look, name="besvm-memory", daemon=True)
@@ -261,6 +263,13 @@ class _Watch:
 
     def _look_once(self) -> None:
         self._highest = max(self._highest or 0, _resident() or 0)
+
+
+def _give_back() -> None:
+    """Return freed memory to the system where that can be asked for, or its use would go unseen."""
+    gc.collect()
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # only the C library of GNU has this
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _resident() -> int | None:
