@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import besvm
+import besvm.analysis
+import besvm.baselines
 import besvm.basis
 import besvm.datasets
 import besvm.measures
@@ -23,6 +25,8 @@ MODULES = {
     "besvm": besvm.__all__,
     "besvm.similarities": besvm.similarities.__all__,
     "besvm.basis": ["RandomBasis", "IndexBasis", "KMedoidsBasis", "Exemplars"],
+    "besvm.baselines": besvm.baselines.__all__,
+    "besvm.analysis": besvm.analysis.__all__,
     "besvm.datasets": ["load_cifar10", "fetch_cifar10", "load_images", "make_toy"],
     "besvm.testing": ["check_similarity"],
     "besvm.measures": ["mirrored", "parse_shorthand"],

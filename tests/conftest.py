@@ -1,6 +1,11 @@
+import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_classification
+
+from besvm.datasets import make_toy
+
+mpl.use("agg")
 
 
 @pytest.fixture
@@ -20,3 +25,19 @@ def problem_data():
     """Three classes, 400 rows, 30 features far from the origin."""
     X, y = make_classification(400, 30, n_informative=8, n_classes=3, class_sep=0.6, flip_y=0.1, random_state=0)
     return X + 3.0, y
+
+
+@pytest.fixture(scope="session")
+def toy():
+    """Two spirals, 120 points."""
+    return make_toy(120, noise=0.05, random_state=0)
+
+
+@pytest.fixture
+def axes():
+    """Somewhere to draw."""
+    from matplotlib import pyplot as plt
+
+    figure, ax = plt.subplots()
+    yield ax
+    plt.close(figure)

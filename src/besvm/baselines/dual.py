@@ -1,0 +1,270 @@
+"""The exact dual BE-SVM, for the margin analysis: hinge loss, unnormalised features, solved by LIBSVM."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.svm import SVC
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from besvm._machine import available_memory, parse_bytes, show_bytes
+from besvm._parallel import slices, workers
+from besvm._progress import progress, say
+from besvm._rows import n_rows, span
+from besvm._validate import (
+    atomic_fit,
+    check_choice,
+    check_classes,
+    check_positive,
+    check_vectors,
+    check_weights,
+    make_rng,
+)
+from besvm.blocks import RowBlocks
+from besvm.classifier import _n_different
+from besvm.expansion import Expander, fit_expander, mark_input
+from besvm.measures import as_measures, compares_vectors
+from besvm.scaling import NORMALIZATIONS, Affine, fit_affine
+from besvm.storage import AUTO_SHARE, filled
+
+CACHE_MB = 200  # what LIBSVM may keep of a matrix beside the matrix itself
+
+
+class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The exact dual of BE-SVM, one-vs-one: what section "Margin Analysis" of the paper analyses.
+
+    A support vector machine with hinge loss whose kernel is the inner product of the similarities to the basis,
+    K̃(xᵢ, xⱼ) = Σₘ Σ_b sₘ(b, xᵢ) sₘ(b, xⱼ) (eq. besvm_mult_kernel), which is positive semi-definite whatever the
+    similarity. LIBSVM solves it for every pair of classes, on that pair's matrix alone. It is meant for a few thousand
+    rows; for more, and for most work, take :class:`besvm.BESVMClassifier`.
+
+    Parameters
+    ----------
+    measures : str, Similarity, callable, Measure, or a list of these, default="rbf"
+    basis : default="all"
+        "all" makes every training row an exemplar; anything else as in :class:`besvm.BESVMClassifier`.
+    normalize : {"mean-norm", "z-score", None}, default=None
+    C : float, default=1.0
+        The upper bound of the dual variables, for a row of weight 1.
+    class_weight : dict, "balanced" or None
+    tol : float, default=1e-3
+        LIBSVM's tolerance of the optimality conditions.
+    memory_limit : int or str, optional
+        Bytes, or text like "4 GB", that training may take beyond X; by default 70 % of what is free. Training that
+        would take more is refused before it begins.
+    n_jobs : int, optional
+        Threads (processes, for a Python function) that compute the similarities.
+    random_state : int, RandomState or None
+        For a basis that is drawn at random.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    pairs_ : list of (int, int)
+        For every problem, the numbers (a, b) of its classes; its decision is positive for class b.
+    alphas_ : list of (ndarray, ndarray)
+        For every pair, the training rows that support it and their signed dual variables yβ, positive for class b.
+    coef_ : ndarray of shape (n_pairs, D)
+        w = Σᵢ yᵢ βᵢ φ̃(xᵢ).
+    intercept_ : ndarray of shape (n_pairs,)
+    squared_norms_ : ndarray of shape (n_pairs,)
+        ‖w‖² = βᵀY S_BXᵀ S_BX Yβ; its inverse is the margin, see :func:`besvm.analysis.margins`.
+    support_ : ndarray
+        The training rows that support at least one problem.
+    n_support_ : ndarray of shape (n_classes,)
+        How many of them each class has.
+    basis_rows_ : list of ndarray or None
+        For every measure, the training rows that are its exemplars. A new sample is compared with all of them,
+        however few rows support.
+    n_basis_ : int
+        The number of different exemplars.
+
+    Examples
+    --------
+    >>> from besvm.baselines import DualBESVMClassifier
+    >>> from besvm.datasets import make_toy
+    >>> from besvm.similarities import RBF
+    >>> X, y = make_toy(200, noise=0.02, random_state=0)
+    >>> clf = DualBESVMClassifier([RBF(gamma=10.0), RBF(gamma=100.0)], C=10.0).fit(X, y)
+    >>> bool(clf.score(X, y) > 0.99), clf.n_basis_
+    (True, 200)
+    """
+
+    def __init__(
+        self,
+        measures: Any = "rbf",
+        *,
+        basis: Any = "all",
+        normalize: str | None = None,
+        C: float = 1.0,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        memory_limit: int | float | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.measures = measures
+        self.basis = basis
+        self.normalize = normalize
+        self.C = C
+        self.class_weight = class_weight
+        self.tol = tol
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @atomic_fit
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Compute the similarities to the basis and solve the dual of every pair of classes.
+
+        Parameters
+        ----------
+        X : anything with a length and slices that the measures can compare
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            Scales the upper bound C of every row's dual variable; a row of weight 0 takes no part.
+        """
+        check_choice("normalize", self.normalize, NORMALIZATIONS)
+        check_positive("C", self.C)
+        check_positive("tol", self.tol)
+        measures = as_measures(self.measures)
+        vectors = compares_vectors(measures)
+        X = check_vectors(self, X, vectors)
+        classes, labels = check_classes(X, y)
+        weights = check_weights(X, labels, classes, self.class_weight, sample_weight, np.float64)
+        sides = [np.flatnonzero((labels == k) & (weights > 0)) for k in range(len(classes))]
+        pairs = [(a, b) for a, b in combinations(range(len(classes)), 2) if len(sides[a]) and len(sides[b])]
+        rows_of = [np.sort(np.concatenate([sides[a], sides[b]])) for a, b in pairs]
+        basis = np.arange(n_rows(X)) if isinstance(self.basis, str) and self.basis == "all" else self.basis
+        with workers(self.n_jobs):
+            expander = fit_expander(X, classes[labels], measures, basis, make_rng(self.random_state), weights)
+            self._check_memory(expander, n_rows(X), max(map(len, rows_of)))
+            with filled(expander, X, "memory", self.verbose) as blocks:
+                normalizer = self._fit_normalizer(blocks, expander, weights)
+                self._solve_pairs(blocks.matrix, labels, weights, rows_of)
+        self.classes_, self.pairs_ = classes, pairs
+        self.support_ = np.unique(np.concatenate([rows for rows, _ in self.alphas_]))
+        self.n_support_ = np.bincount(labels[self.support_], minlength=len(classes))
+        self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
+        self.basis_rows_ = [measure.rows for measure in expander.measures]
+        self.n_basis_ = _n_different(self.basis_rows_, expander)
+        return self
+
+    def _solve_pairs(
+        self, features: np.ndarray, labels: np.ndarray, weights: np.ndarray, rows_of: list[np.ndarray]
+    ) -> None:
+        """Solve the problem of every pair of classes, each on its own rows."""
+        n_pairs = len(rows_of)
+        self.coef_, self.intercept_ = np.empty((n_pairs, features.shape[1])), np.empty(n_pairs)
+        self.squared_norms_ = np.empty(n_pairs)
+        self.alphas_ = []
+        with progress("training pairs of classes", n_pairs, self.verbose) as shown:
+            for place, rows in enumerate(rows_of):
+                phi = features[rows].astype(np.float64)  # (rows of the pair, D)
+                gram = phi @ phi.T
+                positive = labels[rows] == labels[rows].max()
+                alphas, self.intercept_[place] = _solve(gram, positive, weights[rows], float(self.C), float(self.tol))
+                self.coef_[place] = alphas @ phi
+                self.squared_norms_[place] = alphas @ gram @ alphas
+                self.alphas_.append((rows[alphas != 0], alphas[alphas != 0]))
+                shown.advance(1)
+
+    def _fit_normalizer(self, blocks: RowBlocks, expander: Expander, weights: np.ndarray) -> Affine | None:
+        """Normalise the features in place, as BESVMClassifier does, and return what does it to other rows."""
+        normalizer = fit_affine(blocks, expander.groups, self.normalize, weights)
+        if normalizer is not None:
+            blocks.update(lambda rows, block: normalizer(block))
+        return normalizer
+
+    def _check_memory(self, expander: Expander, n: int, n_pair: int) -> None:
+        """Say how much memory training takes, or refuse it."""
+        features = expander.dtype.itemsize * n * expander.width
+        matrix = 8 * n_pair**2
+        need = features + 8 * n_pair * expander.width + matrix + min(matrix // 2, CACHE_MB * 2**20)
+        free = self.memory_limit is None
+        limit = int(AUTO_SHARE * available_memory()) if free else parse_bytes(self.memory_limit)  # type: ignore[arg-type]
+        if need > limit:
+            raise MemoryError(
+                f"training must stay within {show_bytes(limit)}, but the features and the {n_pair:,} x {n_pair:,} "
+                f"matrix of the largest pair of classes need {show_bytes(need)}; raise memory_limit, train on fewer "
+                "rows, or use BESVMClassifier"
+            )
+        say(
+            self.verbose,
+            f"the features take {show_bytes(features)} and the {n_pair:,} x {n_pair:,} matrix of the largest pair of "
+            f"classes {show_bytes(matrix)}, {show_bytes(need)} in all; the limit is {show_bytes(limit)}",
+        )
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the decisions: (n,) for two classes, else (n, n_classes), the votes with ties told apart as SVC does.
+
+        The fraction added to a class's votes grows with the sum of its signed decisions, and stays below a third.
+        """
+        decisions = self._decisions(X)
+        if len(self.classes_) == 2:
+            return decisions[:, 0]
+        confidence = np.zeros((len(decisions), len(self.classes_)))
+        for decision, (a, b) in zip(decisions.T, self.pairs_, strict=True):
+            confidence[:, a] -= decision
+            confidence[:, b] += decision
+        return self._votes(decisions) + confidence / (3 * (np.abs(confidence) + 1))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of every sample: the one that wins most of its pairs, of several the first, as in SVC."""
+        decisions = self._decisions(X)
+        predicted: np.ndarray = self.classes_[self._votes(decisions).argmax(axis=1)]
+        return predicted
+
+    def gram(self, X: Any) -> np.ndarray:
+        """Return the matrix of K̃(xᵢ, xⱼ) (eq. besvm_mult_kernel) between all rows of X, in float64."""
+        check_is_fitted(self, "coef_")
+        X = check_vectors(self, X, self._vectors, reset=False)
+        with workers(self.n_jobs):
+            blocks = [self._features(X, rows) for rows in slices(n_rows(X), self._expander.rows_per_block)]
+            phi = np.concatenate(blocks).astype(np.float64, copy=False)
+            gram: np.ndarray = phi @ phi.T
+        return gram
+
+    def _features(self, X: Any, rows: slice) -> np.ndarray:
+        block = self._expander(span(X, rows), rows.start)
+        return block if self._normalizer is None else self._normalizer(block)
+
+    def _decisions(self, X: Any) -> np.ndarray:
+        """Return the decision of every pair, of shape (n, n_pairs); positive for the second class of the pair."""
+        check_is_fitted(self, "coef_")
+        X = check_vectors(self, X, self._vectors, reset=False)
+        decisions = np.empty((n_rows(X), len(self.pairs_)))
+        with workers(self.n_jobs), progress("predicting", n_rows(X), self.verbose) as shown:
+            for rows in slices(n_rows(X), self._expander.rows_per_block):
+                decisions[rows] = self._features(X, rows) @ self.coef_.T + self.intercept_
+                shown.advance(rows.stop - rows.start)
+        return decisions
+
+    def _votes(self, decisions: np.ndarray) -> np.ndarray:
+        votes = np.zeros((len(decisions), len(self.classes_)))
+        for decision, (a, b) in zip(decisions.T, self.pairs_, strict=True):
+            votes[:, b] += decision > 0
+            votes[:, a] += decision <= 0
+        return votes
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        mark_input(tags, lambda: self.measures, self.basis)
+        return tags
+
+
+def _solve(
+    gram: np.ndarray, positive: np.ndarray, weights: np.ndarray, C: float, tol: float
+) -> tuple[np.ndarray, float]:
+    """Return the signed dual variables yβ and the intercept of one problem with hinge loss."""
+    svc = SVC(kernel="precomputed", C=C, tol=tol, cache_size=CACHE_MB).fit(gram, positive, sample_weight=weights)
+    alphas = np.zeros(len(gram))
+    alphas[svc.support_] = svc.dual_coef_[0]
+    return alphas, float(svc.intercept_[0])
