@@ -31,9 +31,14 @@ def check_matrix(K: Any, what: str = "the similarity matrix", square: bool = Tru
 
 
 def rounding(K: np.ndarray, dtype: Any) -> float:
-    """Return the size below which an eigenvalue of K is rounding noise, if its entries were computed in ``dtype``."""
+    """Return the size below which an eigenvalue of a symmetric K is noise, if its entries were computed in ``dtype``.
+
+    Entries that are each wrong by ε of their own size move eigenvalues by up to ε(‖K‖ + Σᵢ|Kᵢᵢ|), as a rule; the second
+    term is for the diagonal, whose errors may all have one sign. To this comes the error of the eigenvalue solver.
+    """
     eps = float(np.finfo(dtype if np.dtype(dtype).kind == "f" else np.float64).eps)
-    return len(K) * eps * float(np.abs(K).sum(axis=0).max())  # no eigenvalue exceeds the largest column sum
+    norm = float(np.linalg.norm(K))
+    return eps * (norm + float(np.abs(np.diag(K)).sum())) + len(K) * float(np.finfo(np.float64).eps) * norm
 
 
 def eigenpairs(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

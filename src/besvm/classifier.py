@@ -32,7 +32,7 @@ from besvm._validate import (
     validated,
 )
 from besvm.blocks import MemoryBlocks, RowBlocks
-from besvm.expansion import fit_expander, mark_input
+from besvm.expansion import fit_expander, mark_input, n_different
 from besvm.measures import as_measures, compares_vectors
 from besvm.normalization import check_normalize, fit_normalizer
 from besvm.solver import Intercept, work_bytes
@@ -387,7 +387,7 @@ class BESVMClassifier(_MarginClassifier):
         self._take(classes, model)
         self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
         self.basis_rows_ = [measure.rows for measure in expander.measures]
-        self.n_basis_ = _n_different(self.basis_rows_, expander)
+        self.n_basis_ = n_different(expander.measures)
         self.storage_ = chosen.storage
         return self
 
@@ -415,9 +415,3 @@ def _intercept(fit_intercept: bool, penalize_intercept: bool) -> Intercept:
     if not fit_intercept:
         return "none"
     return "penalized" if penalize_intercept else "free"
-
-
-def _n_different(rows_of_measures: list[Any], expander: Any) -> int:
-    given = [len(m) for m in expander.measures if m.rows is None]  # a basis that is shared, as a rule
-    rows = [rows for rows in rows_of_measures if rows is not None]
-    return max(given, default=0) + (len(np.unique(np.concatenate(rows))) if rows else 0)

@@ -148,6 +148,13 @@ class Expander:
         return np.array(names, dtype=object)
 
 
+def n_different(measures: list[FittedMeasure]) -> int:
+    """Return the number of different exemplars; those given outright are one basis that is shared, as a rule."""
+    given = [len(measure) for measure in measures if measure.rows is None]
+    rows = [measure.rows for measure in measures if measure.rows is not None]
+    return max(given, default=0) + (len(np.unique(np.concatenate(rows))) if rows else 0)
+
+
 def as_dtype(X: Any, dtype: np.dtype[Any]) -> Any:
     """Return a block of floating-point numbers in ``dtype``; anything else as it is."""
     return X.astype(dtype) if getattr(X, "dtype", None) in (np.float32, np.float64) and X.dtype != dtype else X

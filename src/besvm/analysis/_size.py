@@ -11,7 +11,7 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
 from besvm.classifier import BESVMClassifier, LinearSVMClassifier
-from besvm.expansion import FittedMeasure
+from besvm.expansion import FittedMeasure, n_different
 from besvm.similarities.precomputed import Precomputed
 
 
@@ -116,20 +116,13 @@ def _size_of(measures: list[FittedMeasure], weights: int) -> ModelSize:
     seen_by: dict[int | None, list[FittedMeasure]] = {}
     for measure in measures:
         seen_by.setdefault(measure.transformer, []).append(measure)
-    exemplars = _n_different(measures)
+    exemplars = n_different(measures)
     dimensions = [_dimension(sharing[0]) for sharing in seen_by.values()]
     known = [d for d in dimensions if d is not None]
     if len(known) < len(dimensions):
         return ModelSize(exemplars, None, coefficients, None, weights)
-    numbers = sum(_n_different(sharing) * d for sharing, d in zip(seen_by.values(), known, strict=True))
+    numbers = sum(n_different(sharing) * d for sharing, d in zip(seen_by.values(), known, strict=True))
     return ModelSize(exemplars, sum(known), coefficients, numbers + coefficients, weights)
-
-
-def _n_different(measures: list[FittedMeasure]) -> int:
-    """Return the number of different exemplars; those given outright are one basis that is shared, as a rule."""
-    given = max((len(measure) for measure in measures if measure.rows is None), default=0)
-    rows = [measure.rows for measure in measures if measure.rows is not None]
-    return given + (len(np.unique(np.concatenate(rows))) if rows else 0)
 
 
 def _dimension(measure: FittedMeasure) -> int | None:

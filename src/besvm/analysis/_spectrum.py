@@ -11,7 +11,7 @@ from scipy.linalg import eigvalsh
 from besvm._extras import optional
 from besvm._parallel import workers
 from besvm._rows import take
-from besvm._spectrum import check_matrix
+from besvm._spectrum import check_matrix, rounding
 from besvm._validate import check_vectors, labels_or_none, make_rng
 from besvm.expansion import BasisExpansion, fit_expander
 from besvm.measures import as_measure, compares_vectors
@@ -136,15 +136,11 @@ def spectrum(K: Any) -> Spectrum:
     (0.5, 0.0)
     """
     matrix = check_matrix(K)
-    dtype = np.asarray(K).dtype
-    eps = float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
     symmetric = (matrix + matrix.T) / 2
     norm = float(np.linalg.norm(matrix))
     asymmetry = float(np.linalg.norm(matrix - matrix.T)) / (2 * norm) if norm else 0.0
     values = eigvalsh(symmetric)[::-1]
-    solver = len(values) * float(np.finfo(np.float64).eps) * float(np.abs(values).max())
-    entries = eps * (float(np.linalg.norm(symmetric)) + float(np.abs(np.diag(symmetric)).sum()))
-    return Spectrum(values, asymmetry, entries + solver)
+    return Spectrum(values, asymmetry, rounding(symmetric, np.asarray(K).dtype))
 
 
 def spectrum_of(

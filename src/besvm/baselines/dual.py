@@ -17,18 +17,15 @@ from besvm._progress import progress, say
 from besvm._rows import n_rows, span
 from besvm._validate import (
     atomic_fit,
-    check_choice,
     check_classes,
     check_positive,
     check_vectors,
     check_weights,
     make_rng,
 )
-from besvm.blocks import RowBlocks
-from besvm.classifier import _n_different
-from besvm.expansion import Expander, fit_expander, mark_input
+from besvm.expansion import Expander, fit_expander, mark_input, n_different
 from besvm.measures import as_measures, compares_vectors
-from besvm.scaling import NORMALIZATIONS, Affine, fit_affine
+from besvm.normalization import check_normalize, fit_normalizer
 from besvm.storage import AUTO_SHARE, filled
 
 CACHE_MB = 200  # what LIBSVM may keep of a matrix beside the matrix itself
@@ -47,7 +44,10 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     measures : str, Similarity, callable, Measure, or a list of these, default="rbf"
     basis : default="all"
         "all" makes every training row an exemplar; anything else as in :class:`besvm.BESVMClassifier`.
-    normalize : {"mean-norm", "z-score", None}, default=None
+    normalize : {"mean-norm", "z-score", None} or Nystrom, default=None
+        With ``Nystrom(...)`` this is the Nyströmized SVM of the margin analysis.
+    basis_weight : {None, "balanced"}, default=None
+        As in :class:`besvm.BasisExpansion`.
     C : float, default=1.0
         The upper bound of the dual variables, for a row of weight 1.
     class_weight : dict, "balanced" or None
@@ -100,7 +100,8 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         measures: Any = "rbf",
         *,
         basis: Any = "all",
-        normalize: str | None = None,
+        normalize: Any = None,
+        basis_weight: str | None = None,
         C: float = 1.0,
         class_weight: Any = None,
         tol: float = 1e-3,
@@ -112,6 +113,7 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.measures = measures
         self.basis = basis
         self.normalize = normalize
+        self.basis_weight = basis_weight
         self.C = C
         self.class_weight = class_weight
         self.tol = tol
@@ -131,7 +133,7 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array of shape (n,), optional
             Scales the upper bound C of every row's dual variable; a row of weight 0 takes no part.
         """
-        check_choice("normalize", self.normalize, NORMALIZATIONS)
+        check_normalize(self.normalize, self.basis_weight)
         check_positive("C", self.C)
         check_positive("tol", self.tol)
         measures = as_measures(self.measures)
@@ -147,14 +149,16 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             expander = fit_expander(X, classes[labels], measures, basis, make_rng(self.random_state), weights)
             self._check_memory(expander, n_rows(X), max(map(len, rows_of)))
             with filled(expander, X, "memory", self.verbose) as blocks:
-                normalizer = self._fit_normalizer(blocks, expander, weights)
+                normalizer = fit_normalizer(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
+                if normalizer is not None:
+                    blocks.update(lambda rows, block: normalizer(block))
                 self._solve_pairs(blocks.matrix, labels, weights, rows_of)
         self.classes_, self.pairs_ = classes, pairs
         self.support_ = np.unique(np.concatenate([rows for rows, _ in self.alphas_]))
         self.n_support_ = np.bincount(labels[self.support_], minlength=len(classes))
         self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
         self.basis_rows_ = [measure.rows for measure in expander.measures]
-        self.n_basis_ = _n_different(self.basis_rows_, expander)
+        self.n_basis_ = n_different(expander.measures)
         return self
 
     def _solve_pairs(
@@ -175,13 +179,6 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 self.squared_norms_[place] = alphas @ gram @ alphas
                 self.alphas_.append((rows[alphas != 0], alphas[alphas != 0]))
                 shown.advance(1)
-
-    def _fit_normalizer(self, blocks: RowBlocks, expander: Expander, weights: np.ndarray) -> Affine | None:
-        """Normalise the features in place, as BESVMClassifier does, and return what does it to other rows."""
-        normalizer = fit_affine(blocks, expander.groups, self.normalize, weights)
-        if normalizer is not None:
-            blocks.update(lambda rows, block: normalizer(block))
-        return normalizer
 
     def _check_memory(self, expander: Expander, n: int, n_pair: int) -> None:
         """Say how much memory training takes, or refuse it."""
