@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import besvm
+import besvm.baselines
 import besvm.basis
 import besvm.datasets
 import besvm.measures
@@ -18,11 +19,12 @@ import besvm.testing
 import besvm.variants
 
 DOCS = Path(__file__).parent
-ORDER = ("cifar10", "linear", "scaling", "tolerance", "features", "grid", "images", "startup")
+ORDER = ("cifar10", "linear", "kernel", "scaling", "tolerance", "features", "grid", "images", "startup")
 MODULES = {
     "besvm": besvm.__all__,
     "besvm.similarities": besvm.similarities.__all__,
     "besvm.basis": ["RandomBasis", "IndexBasis", "KMedoidsBasis", "Exemplars"],
+    "besvm.baselines": ["KernelSVMClassifier", "LineSearchMKL", "JitteredClassifier"],
     "besvm.datasets": ["load_cifar10", "fetch_cifar10", "load_images", "make_toy"],
     "besvm.testing": ["check_similarity"],
     "besvm.measures": ["mirrored", "parse_shorthand"],

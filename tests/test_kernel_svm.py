@@ -108,6 +108,7 @@ def test_equals_svc_on_precomputed(three):
     svc = SVC(kernel="precomputed", C=3.0, tol=TIGHT).fit(K, y)
     assert ours.decision_function(K_test) == pytest.approx(svc.decision_function(K_test), abs=1e-4)
     assert ours.gram(K) == pytest.approx(K)
+    assert len(pickle.dumps(ours)) < K.nbytes / 4  # the columns' numbers are kept, not the similarities
     assert cross_val_score(ours, K, y, cv=3) == pytest.approx(
         cross_val_score(SVC(kernel="precomputed", C=3.0, tol=TIGHT), K, y, cv=3)
     )
@@ -220,8 +221,9 @@ def test_threads_memory_and_pickling_change_nothing(digits):
     expected = KernelSVMClassifier(RBF(gamma=0.1), n_jobs=1).fit(X, y)
     sizes = np.bincount(y).tolist()
     with workers(1):
-        tight = plan_pairs(sizes, 4, None, True, 10**9).need - 1
-        assert not plan_pairs(sizes, 4, None, True, tight).keep
+        held = 3 * 4 * X.size
+        tight = plan_pairs(sizes, 4, None, True, 10**9, held).need - 1
+        assert not plan_pairs(sizes, 4, None, True, tight, held).keep
     frugal = KernelSVMClassifier(RBF(gamma=0.1), memory_limit=tight, n_jobs=2).fit(X, y)
     threaded = KernelSVMClassifier(RBF(gamma=0.1), n_jobs=3).fit(X, y)
     for other in (frugal, threaded, pickle.loads(pickle.dumps(threaded))):

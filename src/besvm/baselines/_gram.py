@@ -77,6 +77,15 @@ class Gram:
         ]
         return Items(rows, samples, fitted)
 
+    def kept(self, seen: list[Any], rows: np.ndarray) -> Items:
+        """Return the items that a fitted model keeps: of precomputed ones only the numbers."""
+        items = self.items(seen, rows)
+        items.samples = [
+            None if isinstance(part.similarity, Precomputed) else own
+            for part, own in zip(self.parts, items.samples, strict=True)
+        ]
+        return items
+
     def __call__(self, A: Items, B: Items) -> np.ndarray:
         """Return K between the items of A and of B, of shape (len(A), len(B))."""
         total = self._weighted(0, A, B)
@@ -143,6 +152,12 @@ def _in_dtype(parts: list[Part], seen: list[Any], dtype: np.dtype[Any]) -> list[
         as_dtype(one, dtype) if isinstance(part.similarity, VectorSimilarity) else one
         for part, one in zip(parts, seen, strict=True)
     ]
+
+
+def copies_bytes(seen: list[Any]) -> int:
+    """Return what training copies of the items take: class by class, packed for comparing, and as exemplars."""
+    different = {id(one): getattr(one, "nbytes", 0) for one in seen}
+    return 3 * sum(different.values())
 
 
 def _check_precomputed(X: Any) -> None:

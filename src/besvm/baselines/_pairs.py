@@ -50,8 +50,12 @@ def memory_limit_bytes(memory_limit: int | float | str | None) -> int:
     return int(AUTO_SHARE * available_memory()) if memory_limit is None else parse_bytes(memory_limit)
 
 
-def plan_pairs(sizes: list[int], itemsize: int, spectrum: str | None, trusted: bool, limit: int) -> PairPlan:
+def plan_pairs(
+    sizes: list[int], itemsize: int, spectrum: str | None, trusted: bool, limit: int, held: int = 0
+) -> PairPlan:
     """Choose the quickest way to train all pairs of classes of these sizes within the limit, or refuse.
+
+    ``held`` bytes are taken already, or will be whatever the plan.
 
     Examples
     --------
@@ -68,7 +72,7 @@ def plan_pairs(sizes: list[int], itemsize: int, spectrum: str | None, trusted: b
     def need(jobs: int, keep: bool) -> int:
         waiting = min(n_pairs, 2 * jobs + 1) * itemsize * first * second
         within = blocks if keep else min(n_pairs, 4) * itemsize * first**2
-        return jobs * solve + waiting + within
+        return held + jobs * solve + waiting + within
 
     most = min(n_workers(), n_pairs)
     for jobs, keep in [*((jobs, True) for jobs in range(most, 0, -1)), (1, False)]:

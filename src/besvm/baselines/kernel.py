@@ -14,7 +14,7 @@ from besvm._parallel import slices, workers
 from besvm._progress import progress, say
 from besvm._rows import n_rows, span
 from besvm._validate import atomic_fit, check_choice, check_classes, check_positive, check_vectors, check_weights
-from besvm.baselines._gram import fit_gram
+from besvm.baselines._gram import copies_bytes, fit_gram
 from besvm.baselines._pairs import (
     SPECTRUM_CHOICES,
     PairSolver,
@@ -148,7 +148,7 @@ class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             limit = memory_limit_bytes(self.memory_limit)
             plan_pairs(sizes, 4, self.spectrum, True, limit)  # refused before the features are computed, if at all
             gram, seen = fit_gram(X, classes[labels], measures, mixture)
-            plan = plan_pairs(sizes, gram.dtype.itemsize, self.spectrum, gram.psd, limit)
+            plan = plan_pairs(sizes, gram.dtype.itemsize, self.spectrum, gram.psd, limit, copies_bytes(seen))
             say(self.verbose, str(plan))
             items = [gram.items(seen, rows) for rows in rows_of]
             solver = PairSolver(C, tol, self.spectrum, gram.psd, gram.label, classes)
@@ -160,7 +160,7 @@ class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_support_ = np.bincount(labels[self.support_], minlength=len(classes))
         self._votes, self._gram, self._vectors = votes_of(models, labels, len(classes)), gram, vectors
         self.intercept_, self.exemplar_rows_ = self._votes.intercept, self._votes.exemplars
-        self._exemplars = gram.items(seen, self.exemplar_rows_)
+        self._exemplars = gram.kept(seen, self.exemplar_rows_)
         return self
 
     @property

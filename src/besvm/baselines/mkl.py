@@ -204,8 +204,8 @@ class _Search:
         parts = [part for part, weight in zip(self.gram.parts, (alpha, 1 - alpha), strict=True) if weight]
         trusted = all(part.similarity.psd for part in parts)
         spectrum = self.params.spectrum
-        room = max(1, self.limit - sum(K.nbytes for K in self.matrices))
-        plan = plan_pairs([len(rows) for rows in rows_of], 4, spectrum, trusted, room)
+        held = sum(K.nbytes for K in self.matrices)
+        plan = plan_pairs([len(rows) for rows in rows_of], 4, spectrum, trusted, self.limit, held)
         label = " + ".join(part.label for part in parts)
         solver = PairSolver(self.params.C, 1e-3, spectrum, trusted, label, self.classes)
         models = train_pairs(
