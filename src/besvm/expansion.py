@@ -44,8 +44,11 @@ class FittedMeasure:
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_compare"}
 
-    def __call__(self, samples: Any, first_row: int) -> np.ndarray:
-        """Return the similarity of every sample to every exemplar, checked."""
+    def __call__(self, samples: Any, first_row: int | np.ndarray) -> np.ndarray:
+        """Return the similarity of every sample to every exemplar, checked; messages count from ``first_row``.
+
+        Samples that do not follow each other come with all their row numbers instead.
+        """
         if "_compare" not in self.__dict__:  # packing the basis is worth doing once
             self._compare = self.similarity.against(self.exemplars)
         block = np.asarray(self._compare(samples))
@@ -61,14 +64,15 @@ class FittedMeasure:
             self._refuse_nonfinite(block, first_row)
         return block
 
-    def _refuse_nonfinite(self, block: np.ndarray, first_row: int) -> None:
+    def _refuse_nonfinite(self, block: np.ndarray, first_row: int | np.ndarray) -> None:
         bad = np.argwhere(~np.isfinite(block))
         if len(bad):  # otherwise it was only the sum that overflowed
             i, j = bad[0]
+            sample = first_row[i] if isinstance(first_row, np.ndarray) else first_row + i
             exemplar = f"exemplar {j}" if self.rows is None else f"exemplar {j} (training row {self.rows[j]})"
             raise ValueError(
                 f"the similarity {self.label!r} must be finite, got {block[i, j]} "
-                f"for the pair of {exemplar} and sample {first_row + i}"
+                f"for the pair of {exemplar} and sample {sample}"
             )
 
 
@@ -180,7 +184,7 @@ def fit_expander(
     weights: np.ndarray | None = None,
 ) -> Expander:
     """Fit features and similarities, choose the basis (once, where it is shared), and return the expander."""
-    shared_features = _SharedFeatures(X, y)
+    shared_features = SharedFeatures(X, y)
     fitted: list[FittedMeasure] = []
     shared: np.ndarray | Exemplars | None = None
     for measure in measures:
@@ -201,14 +205,14 @@ def fit_expander(
         fitted.append(FittedMeasure(measure.label, similarity, exemplars, rows, key))
     vectors = [one for one in fitted if isinstance(one.similarity, VectorSimilarity)]
     small = n_rows(X) * sum(len(one) for one in fitted) <= SMALL
-    double = small or any(_needs_float64(one.exemplars) for one in vectors)
+    double = small or any(needs_float64(one.exemplars) for one in vectors)
     dtype = np.dtype(np.float64 if double else np.float32)
     for one in vectors:
         one.exemplars = as_dtype(one.exemplars, dtype)
     return Expander(shared_features.transformers, fitted, dtype)
 
 
-class _SharedFeatures:
+class SharedFeatures:
     """The fitted transformers of several measures; equal ones are fitted once."""
 
     def __init__(self, X: Any, y: np.ndarray | None) -> None:
@@ -235,7 +239,7 @@ class _SharedFeatures:
         return self.transformers[key], key
 
 
-def _needs_float64(exemplars: Any) -> bool:
+def needs_float64(exemplars: Any) -> bool:
     """Say whether float32 would round off what the exemplars differ by, as with times in seconds since 1970."""
     if getattr(exemplars, "dtype", None) != np.float64:
         return False

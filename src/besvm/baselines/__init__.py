@@ -1,5 +1,8 @@
-"""What BE-SVM is compared with, and its own exact dual."""
+"""What the paper compares BE-SVM with, on any similarity: kernel SVM, mixed kernels, jittered training; its dual."""
 
 from besvm.baselines.dual import DualBESVMClassifier
+from besvm.baselines.jitter import JitteredClassifier
+from besvm.baselines.kernel import KernelSVMClassifier
+from besvm.baselines.mkl import LineSearchMKL
 
-__all__ = ["DualBESVMClassifier"]
+__all__ = ["DualBESVMClassifier", "JitteredClassifier", "KernelSVMClassifier", "LineSearchMKL"]

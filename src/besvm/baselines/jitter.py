@@ -1,0 +1,161 @@
+"""Training on shifted copies: what the paper tried instead of a similarity that shifts."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from besvm._displacements import box
+from besvm._machine import show_bytes
+from besvm._progress import say
+from besvm._validate import atomic_fit, check_classes
+from besvm.baselines._pairs import memory_limit_bytes
+
+
+def _inner_has(name: str) -> Any:
+    def has(self: Any) -> bool:
+        return hasattr(getattr(self, "estimator_", self.estimator), name)
+
+    return has
+
+
+class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Any classifier, trained on every displacement of the grid of cells by up to ``rigid`` cells.
+
+    Samples are grids of descriptors, of shape (n, h, w, d), as ``FHOG`` gives them. Every training sample is repeated
+    (2·rigid + 1)² times, moved as a whole as the rigid similarities move it: cells that leave the grid are lost, those
+    that come in are zero. Samples to predict are taken as they are.
+
+    Parameters
+    ----------
+    estimator : classifier
+        If it takes vectors (:class:`LinearSVMClassifier`, a kernel SVM with "rbf", ...), the grids are flattened.
+    rigid : int, default=1
+        How many cells to move by, at most.
+    memory_limit : int or str, optional
+        Bytes, or text like "4 GB", that the expanded training set may take; by default 70 % of what is free.
+    verbose : int, default=0
+        1 says how large the expanded set is.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Trained on the n·(2·rigid + 1)² samples: all of them unmoved first, then one displacement after the other.
+    classes_ : ndarray
+
+    Examples
+    --------
+    >>> from besvm import LinearSVMClassifier
+    >>> from besvm.baselines import JitteredClassifier
+    >>> grids = np.zeros((4, 3, 3, 1))
+    >>> grids[:2, 1, 1], grids[2:, 0, 1] = 1, -1  # what is in the middle: something, or nothing
+    >>> model = JitteredClassifier(LinearSVMClassifier()).fit(grids, ["a", "a", "b", "b"])
+    >>> model.estimator_.coef_.shape, model.predict(grids[1:3])
+    ((1, 9), array(['a', 'b'], dtype='<U1'))
+    """
+
+    def __init__(
+        self, estimator: Any, *, rigid: int = 1, memory_limit: int | float | str | None = None, verbose: int = 0
+    ) -> None:
+        self.estimator = estimator
+        self.rigid = rigid
+        self.memory_limit = memory_limit
+        self.verbose = verbose
+
+    @atomic_fit
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the estimator on all displacements.
+
+        Parameters
+        ----------
+        X : array of shape (n, h, w, d)
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            What every sample, and every displacement of it, weighs in the loss.
+        """
+        X = _check_grids(X)
+        moves = _moves(self.rigid, X.shape[1:3])
+        classes, labels = check_classes(X, y)
+        need, limit = len(moves) * X.nbytes, memory_limit_bytes(self.memory_limit)
+        size = f"{len(moves)} times {len(X):,} samples take {show_bytes(need)}"
+        say(self.verbose, size)
+        if need > limit:
+            raise MemoryError(f"the jittered set must stay within {show_bytes(limit)}, but {size}; lower rigid or n")
+        weights = {} if sample_weight is None else {"sample_weight": np.tile(sample_weight, len(moves))}
+        flat = bool(get_tags(self.estimator).input_tags.two_d_array)
+        jittered = _shaped(_moved(X, moves), flat)
+        self.estimator_ = clone(self.estimator).fit(jittered, np.tile(classes[labels], len(moves)), **weights)
+        self.classes_, self._grid, self._flat = classes, X.shape[1:], flat
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of every sample."""
+        check_is_fitted(self, "estimator_")
+        predicted: np.ndarray = self.estimator_.predict(self._seen(X))
+        return predicted
+
+    @available_if(_inner_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the decision values of the trained estimator."""
+        check_is_fitted(self, "estimator_")
+        values: np.ndarray = self.estimator_.decision_function(self._seen(X))
+        return values
+
+    @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the trained estimator."""
+        check_is_fitted(self, "estimator_")
+        probabilities: np.ndarray = self.estimator_.predict_proba(self._seen(X))
+        return probabilities
+
+    def _seen(self, X: Any) -> np.ndarray:
+        X = _check_grids(X)
+        if X.shape[1:] != self._grid:
+            raise ValueError(f"grids must have the shape {self._grid} of the training samples, got {X.shape[1:]}")
+        return _shaped(X, self._flat)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True  # scikit-learn's checks have no grids to try
+        return tags
+
+
+def _check_grids(X: Any) -> np.ndarray:
+    X = np.asarray(X)
+    if X.ndim != 4 or X.dtype.kind not in "fiub" or 0 in X.shape:
+        raise ValueError(f"X must hold grids of numbers, of shape (n, h, w, d), got {X.dtype} of shape {X.shape}")
+    X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    if not np.isfinite(X).all():
+        raise ValueError("X must be finite, got NaN or infinity")
+    return X
+
+
+def _moves(rigid: Any, grid: tuple[int, ...]) -> list[tuple[int, int]]:
+    if isinstance(rigid, bool) or not isinstance(rigid, (int, np.integer)) or not 0 <= rigid < min(grid):
+        raise ValueError(
+            f"rigid must be a whole number from 0 to {min(grid) - 1} on a grid of {grid[0]} x {grid[1]} cells, "
+            f"got {rigid!r}"
+        )
+    moves = [(int(dy), int(dx)) for dy, dx in box(int(rigid), int(rigid))]
+    return [(0, 0), *(move for move in moves if move != (0, 0))]
+
+
+def _moved(X: np.ndarray, moves: list[tuple[int, int]]) -> np.ndarray:
+    """Return the grids under every move, of shape (moves · n, h, w, d)."""
+    n, h, w, d = X.shape
+    out = np.zeros((len(moves), n, h, w, d), dtype=X.dtype)
+    for moved, (dy, dx) in zip(out, moves, strict=True):
+        below, right = max(dy, 0), max(dx, 0)
+        above, left = max(-dy, 0), max(-dx, 0)
+        moved[:, below : h - above, right : w - left] = X[:, above : h - below, left : w - right]
+    return out.reshape(-1, h, w, d)
+
+
+def _shaped(grids: np.ndarray, flat: bool) -> np.ndarray:
+    return grids.reshape(len(grids), -1) if flat else grids

@@ -1,0 +1,233 @@
+"""The kernel SVM with any similarity: one-vs-one, hinge loss, trained by LIBSVM."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import _ovr_decision_function
+from sklearn.utils.validation import check_is_fitted
+
+from besvm._parallel import slices, workers
+from besvm._progress import progress, say
+from besvm._rows import n_rows, span
+from besvm._validate import atomic_fit, check_choice, check_classes, check_positive, check_vectors, check_weights
+from besvm.baselines._gram import copies_bytes, fit_gram
+from besvm.baselines._pairs import (
+    SPECTRUM_CHOICES,
+    PairSolver,
+    count_votes,
+    memory_limit_bytes,
+    pairs_of,
+    plan_pairs,
+    rows_of_classes,
+    train_pairs,
+    votes_of,
+)
+from besvm.expansion import mark_input
+from besvm.measures import as_measures, compares_vectors
+from besvm.storage import rows_per_block
+
+
+class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A kernel SVM on any similarity: hinge loss, one-vs-one, by LIBSVM.
+
+    Solves the dual of section "Background: SVM" for every pair of classes, as scikit-learn's ``SVC`` does, but on
+    matrices computed by besvm, one pair at a time: only the n_a + n_b rows of a pair meet in one matrix, so that the
+    memory is that of the largest pair. Prediction is one product with the rows that support any pair.
+
+    A kernel SVM wants a positive semi-definite matrix. Anything else is refused, unless ``spectrum`` says how to go on.
+
+    Parameters
+    ----------
+    measures : str, Similarity, callable, Measure, or a list of these, default="rbf"
+        Several are added up, K = Σ weights[m] K_m. Asymmetric similarities count as (s(a, b) + s(b, a)) / 2, in
+        training and in prediction; precomputed ones must be symmetric. A measure's own basis is not used.
+    weights : sequence of float, optional
+        What every measure weighs, at least 0; by default 1 / (number of measures) each.
+    C : float, default=1.0
+        Weight of the loss against the norm.
+    spectrum : {None, "clip", "flip", "shift", "square", "ignore"}, default=None
+        What to do about negative eigenvalues of a pair's matrix. None refuses them; similarities that declare
+        themselves ``psd`` are trusted. "clip" sets them to zero, "flip" turns their sign, "shift" raises all
+        eigenvalues until none is negative, "square" squares all of them (definite or not). New samples are treated
+        alike: after "clip", "flip" and "square" prediction compares with all rows of a pair, not with its support
+        vectors alone. "ignore" goes on as LIBSVM does, without a guarantee: the problem is not convex.
+    class_weight : dict, "balanced" or None
+        As in ``SVC``: every row weighs its sample weight times the weight of its class.
+    tol : float, default=1e-3
+        LIBSVM's stopping tolerance.
+    memory_limit : int or str, optional
+        Bytes, or text like "4 GB", that training may take beyond X; by default 70 % of what is free.
+    n_jobs : int, optional
+        Threads; by default all that BLAS may use.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    pairs_ : list of (a, b)
+        The pairs of places in ``classes_``, a < b. Decision values above 0 speak for a.
+    alphas_ : list of (rows, signed)
+        For every pair the training rows that support it, and their dual variables α, those of class b negated.
+    intercept_ : ndarray of shape (n_pairs,)
+    squared_norms_ : ndarray of shape (n_pairs,)
+        ‖w‖² = αᵀ Y K Y α, with K as ``spectrum`` made it; the margin is its inverse root.
+    support_ : ndarray
+        The training rows that support any pair, ascending.
+    n_support_ : ndarray of shape (n_classes,)
+        How many of them each class has.
+    exemplar_rows_ : ndarray of shape (n_exemplars,)
+        The training rows that new samples are compared with, class by class.
+    dual_coef_ : ndarray of shape (n_exemplars, n_pairs)
+        What each similarity to an exemplar counts in each pair's decision.
+
+    Examples
+    --------
+    >>> from besvm.baselines import KernelSVMClassifier
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = KernelSVMClassifier("rbf", C=10).fit(X[:900], y[:900])
+    >>> bool(clf.score(X[900:], y[900:]) > 0.95)
+    True
+    >>> KernelSVMClassifier("sigmoid").fit(X[:50], y[:50] > 4)
+    Traceback (most recent call last):
+        ...
+    ValueError: the similarity 'sigmoid' must be positive semi-definite for a kernel SVM, ...
+    >>> KernelSVMClassifier("sigmoid", spectrum="flip").fit(X[:50], y[:50] > 4).pair_decision(X[50:52]).shape
+    (2, 1)
+    """
+
+    def __init__(
+        self,
+        measures: Any = "rbf",
+        *,
+        weights: Any = None,
+        C: float = 1.0,
+        spectrum: str | None = None,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        memory_limit: int | float | str | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.measures = measures
+        self.weights = weights
+        self.C = C
+        self.spectrum = spectrum
+        self.class_weight = class_weight
+        self.tol = tol
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @atomic_fit
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the SVM of every pair of classes.
+
+        Parameters
+        ----------
+        X : anything with a length and rows that the measures can compare
+        y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            What every row weighs in the loss.
+        """
+        check_choice("spectrum", self.spectrum, SPECTRUM_CHOICES)
+        C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
+        measures = as_measures(self.measures)
+        mixture = check_mixture(self.weights, len(measures))
+        vectors = compares_vectors(measures)
+        X = check_vectors(self, X, vectors)
+        classes, labels = check_classes(X, y)
+        weights = check_weights(X, labels, classes, self.class_weight, sample_weight, np.float64)
+        rows_of = rows_of_classes(labels, len(classes), weights > 0)
+        sizes = [len(rows) for rows in rows_of]
+        with workers(self.n_jobs):
+            limit = memory_limit_bytes(self.memory_limit)
+            plan_pairs(sizes, 4, self.spectrum, True, limit)  # refused before the features are computed, if at all
+            gram, seen = fit_gram(X, classes[labels], measures, mixture)
+            plan = plan_pairs(sizes, gram.dtype.itemsize, self.spectrum, gram.psd, limit, copies_bytes(seen))
+            say(self.verbose, str(plan))
+            items = [gram.items(seen, rows) for rows in rows_of]
+            solver = PairSolver(C, tol, self.spectrum, gram.psd, gram.label, classes)
+            models = train_pairs(lambda a, b: gram(items[a], items[b]), rows_of, weights, solver, plan, self.verbose)
+        self.classes_, self.pairs_ = classes, pairs_of(len(classes))
+        self.alphas_ = [(model.support, model.signed) for model in models]
+        self.squared_norms_ = np.array([model.squared_norm for model in models])
+        self.support_ = np.unique(np.concatenate([model.support for model in models]))
+        self.n_support_ = np.bincount(labels[self.support_], minlength=len(classes))
+        self._votes, self._gram, self._vectors = votes_of(models, labels, len(classes)), gram, vectors
+        self.intercept_, self.exemplar_rows_ = self._votes.intercept, self._votes.exemplars
+        self._exemplars = gram.kept(seen, self.exemplar_rows_)
+        return self
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """What each similarity to an exemplar counts in each pair's decision, of shape (n_exemplars, n_pairs)."""
+        check_is_fitted(self, "classes_")
+        return self._votes.dense_coef()
+
+    def pair_decision(self, X: Any) -> np.ndarray:
+        """Return the decision value of every pair, of shape (n, n_pairs): above 0 for the pair's first class."""
+        check_is_fitted(self, "classes_")
+        X = check_vectors(self, X, self._vectors, reset=False)
+        asked = [part.similarity.rows_per_block for part in self._gram.parts if part.similarity.rows_per_block]
+        rows_each = min([rows_per_block(len(self._exemplars)), *asked])
+        out = np.empty((n_rows(X), len(self.pairs_)))
+        with workers(self.n_jobs), progress("predicting", n_rows(X), self.verbose) as shown:
+            for rows in slices(n_rows(X), rows_each):
+                numbers = np.arange(rows.stop - rows.start)
+                samples = self._gram.items(self._gram.look(span(X, rows)), numbers)
+                samples.rows += rows.start
+                out[rows] = self._votes(self._gram(samples, self._exemplars))
+                shown.advance(len(samples))
+        return out
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the decision values as SVC does: (n,) for two classes, above 0 for the second, else (n, n_classes).
+
+        For more than two classes they are the votes of every class, with the confidences of its pairs as fraction.
+        """
+        decisions = self.pair_decision(X)
+        if len(self.classes_) == 2:
+            negated: np.ndarray = -decisions[:, 0]
+            return negated
+        votes: np.ndarray = _ovr_decision_function(decisions < 0, -decisions, len(self.classes_))
+        return votes
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class with the most votes; of several, the first, as LIBSVM does."""
+        decisions = self.pair_decision(X)
+        predicted: np.ndarray = self.classes_[count_votes(decisions, len(self.classes_)).argmax(axis=1)]
+        return predicted
+
+    def gram(self, X: Any) -> np.ndarray:
+        """Return the (n, n) matrix of the rows of X: weighted and symmetric, its spectrum as it is."""
+        check_is_fitted(self, "classes_")
+        X = check_vectors(self, X, self._vectors, reset=False)
+        with workers(self.n_jobs):
+            items = self._gram.items(self._gram.look(X), np.arange(n_rows(X)))
+            return self._gram(items, items)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        mark_input(tags, lambda: self.measures, None)
+        return tags
+
+
+def check_mixture(weights: Any, n_measures: int) -> np.ndarray:
+    """Return what each measure weighs, checked; by default all the same, 1 in all."""
+    if weights is None:
+        return np.full(n_measures, 1 / n_measures)
+    try:
+        mixture = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        mixture = np.array(np.nan)
+    if mixture.shape != (n_measures,) or not (np.isfinite(mixture) & (mixture >= 0)).all() or not mixture.any():
+        raise ValueError(
+            f"weights must be {n_measures} finite numbers of at least 0, one for each measure, and not all 0, "
+            f"got {weights!r}"
+        )
+    return mixture
