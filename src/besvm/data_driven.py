@@ -221,10 +221,15 @@ class _Pairs:
 
 
 def _checked(
-    similarity: Similarity, samples: Any, exemplars: Any, rows: np.ndarray, exemplar_rows: np.ndarray
+    similarity: Similarity,
+    samples: Any,
+    exemplars: Any,
+    rows: np.ndarray,
+    exemplar_rows: np.ndarray,
+    dtype: Any = np.float64,
 ) -> np.ndarray:
     """Return the similarities of the samples (training rows ``rows``) to the exemplars, if they are sound."""
-    S = np.asarray(similarity(samples, exemplars), dtype=np.float64)
+    S = np.array(similarity(samples, exemplars), dtype=dtype)  # a copy: it will be normalised in place
     if S.shape != (len(rows), len(exemplar_rows)):
         raise ValueError(
             f"the similarity {similarity.label!r} must return a matrix of shape {(len(rows), len(exemplar_rows))} "
@@ -280,6 +285,8 @@ def _farthest(pairs: _Pairs, k: int, rng: np.random.Generator, at_once: int = CO
     while True:
         last = chosen[-1]
         if last not in known:
+            if len(known) > k + at_once:  # memory stays in proportion to k
+                known.clear()
             free = np.setdiff1d(np.arange(n), [*chosen, *known])
             likely = free[np.argsort(-nearest[free], kind="stable")[: at_once - 1]] if len(chosen) > 1 else free[:0]
             places = np.array([last, *likely])
@@ -324,7 +331,7 @@ class _Stage:
         self.labels = labels[on]
         self.positive = np.array([1]) if len(rows_of) == 2 else np.arange(len(rows_of))
         exemplars = similarity.exemplars(X, self.rows)
-        self.features = _checked(similarity, take(X, on), exemplars, on, self.rows).astype(np.float32)
+        self.features = _checked(similarity, take(X, on), exemplars, on, self.rows, np.float32)
         blocks = MemoryBlocks(self.features)
         normalizer = fit_affine(blocks, [slice(0, len(self.rows))], "mean-norm")
         assert normalizer is not None

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import train_test_split
-from sklearn.utils import Tags
+from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 import besvm
@@ -238,7 +238,7 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         classes, labels = check_classes(X, y)
         if X_val is not None:
             X_val = check_vectors(self, X_val, vectors, reset=False)
-            y_val = np.asarray(y_val)
+            y_val = column_or_1d(y_val)
             if len(y_val) != n_rows(X_val):
                 raise ValueError(f"X_val and y_val must have the same length, got {n_rows(X_val)} and {len(y_val)}")
             known = {label: number for number, label in enumerate(classes.tolist())}
