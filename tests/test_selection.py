@@ -386,3 +386,30 @@ def test_the_split_is_that_of_scikit_learn_for_rare_classes_too(digits):
     greedy = select(["linear"], basis=10).fit(X, y)
     train, held_out = train_test_split(np.arange(60), test_size=0.2)
     assert greedy._sizes[:2] == (len(train), len(held_out))
+
+
+PEAK = """
+import re, numpy as np
+def peak():  # getrusage would count what the parent process had when it forked
+    return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
+from besvm.selection import GreedySelection
+from besvm.similarities import RBF
+rng = np.random.default_rng(0)
+X = rng.normal(size=(10_000, 20)).astype(np.float32)
+y = rng.integers(0, 4, len(X)) + 4 * (X[:, 0] > 0)
+def select(n_basis):
+    candidates = [RBF(gamma) for gamma in np.geomspace(0.01, 1, 10)]
+    return GreedySelection(candidates, n_measures=1, basis=n_basis, random_state=0, memory_limit="260 MB", tol=0.1)
+select(20).fit(X[:500], y[:500])  # load all that is loaded lazily
+before = peak()
+greedy = select(1000).fit(X, y)
+print(greedy.storage_, peak() - before)
+"""
+
+
+@pytest.mark.slow
+def test_peak_memory_stays_under_the_limit():
+    done = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)
+    storage, extra = done.stdout.split()
+    assert storage == "disk"  # the candidates alone take 400 MB
+    assert int(extra) <= 260e6
