@@ -14,7 +14,7 @@ from rich.table import Table
 
 from besvm._parallel import n_workers
 
-NAMES = ("startup", "features", "linear", "scaling", "tolerance", "images", "grid", "kernel")
+NAMES = ("startup", "features", "linear", "kernel", "scaling", "tolerance", "images", "grid", "greedy", "bases")
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 
 

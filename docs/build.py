@@ -15,16 +15,29 @@ import besvm.baselines
 import besvm.basis
 import besvm.datasets
 import besvm.measures
+import besvm.selection
 import besvm.similarities
 import besvm.testing
 import besvm.variants
 
 DOCS = Path(__file__).parent
-ORDER = ("cifar10", "linear", "kernel", "scaling", "tolerance", "features", "grid", "images", "startup")
+ORDER = (
+    *("cifar10", "linear", "kernel", "scaling", "tolerance", "features", "grid", "images"),
+    *("greedy", "bases", "startup"),
+)
 MODULES = {
     "besvm": besvm.__all__,
     "besvm.similarities": besvm.similarities.__all__,
-    "besvm.basis": ["RandomBasis", "IndexBasis", "KMedoidsBasis", "Exemplars"],
+    "besvm.basis": [
+        "RandomBasis",
+        "IndexBasis",
+        "KMedoidsBasis",
+        "PivotedBasis",
+        "FarthestBasis",
+        "GradientBasis",
+        "Exemplars",
+    ],
+    "besvm.selection": ["GreedySelection"],
     "besvm.baselines": besvm.baselines.__all__,
     "besvm.analysis": besvm.analysis.__all__,
     "besvm.datasets": ["load_cifar10", "fetch_cifar10", "load_images", "make_toy"],

@@ -3,6 +3,7 @@
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, MeanNormScaler
+from besvm.selection import GreedySelection
 from besvm.similarities import RBF
 
 SETTLED_UNWEIGHTED = (
@@ -30,6 +31,7 @@ def expected_failures(estimator):
         BasisExpansion("precomputed"),
         BasisExpansion("linear", normalize=None),
         MeanNormScaler(),
+        GreedySelection(["linear", "rbf"], n_measures=1),
     ],
     expected_failed_checks=expected_failures,
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -14,7 +15,25 @@ from besvm._rows import n_rows, take
 from besvm._validate import check_count
 from besvm.similarities.base import Similarity
 
+if TYPE_CHECKING:
+    from besvm.data_driven import FarthestBasis, GradientBasis, PivotedBasis
+
+__all__ = [
+    "Exemplars",
+    "FarthestBasis",
+    "GradientBasis",
+    "IndexBasis",
+    "KMedoidsBasis",
+    "PivotedBasis",
+    "RandomBasis",
+]
 AUTO_SIZE = 1000
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:  # the data-driven selectors need the solver, and this module must not
+        return getattr(import_module("besvm.data_driven"), name)
+    raise AttributeError(f"module 'besvm.basis' has no attribute {name!r}")
 
 
 class BasisSelector(BaseEstimator, ABC):  # type: ignore[misc]

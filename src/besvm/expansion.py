@@ -174,6 +174,10 @@ class _Behind(Similarity):
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         return self.similarity(self.features.transform(A), self.features.transform(B))
 
+    def look(self, X: Any) -> tuple[Similarity, Any]:
+        """Return the similarity alone and the features of X, for whoever compares the same samples many times."""
+        return self.similarity, self.features.transform(X)
+
 
 def fit_expander(
     X: Any,

@@ -1,0 +1,392 @@
+"""Choose the basis by what the similarities say: diverse rows, or rows that help to tell the classes apart.
+
+All of them look at one similarity. Where several measures share a basis, it is that of the first measure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from besvm._rows import n_rows, take
+from besvm._validate import check_count, check_positive
+from besvm.basis import BasisSelector, RandomBasis, _pools
+from besvm.blocks import MemoryBlocks
+from besvm.scaling import fit_affine
+from besvm.similarities.base import Similarity
+from besvm.solver import Problem, solve
+
+COLUMNS_AT_ONCE = 64  # enough for the tiles of a similarity to run at full speed
+SETTLED = 1e-2  # the tolerance of the solver: an order of the rows is wanted, not a model
+NOTHING = 1e-6  # a residual below this share of the largest is rounding
+
+
+class PivotedBasis(BasisSelector):
+    """Rows by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023): diverse, yet no hunt for outliers.
+
+    A row is drawn with probability proportional to what the rows before it leave unexplained of it: the diagonal of the
+    residual of the similarity matrix, after all that lies in their span is taken out. The first row is drawn
+    evenly and becomes the origin, since the features are centred later anyway, so that what counts is the distance
+    d(i, j) = s(i, i) + s(j, j) - s(i, j) - s(j, i) and a negated distance is as good as a kernel.
+
+    The similarity is symmetrised. It need not be positive definite: what the elimination takes from a row beyond
+    all it had is noise of the negative eigenvalues, so residuals are clipped at 0 and the row is not drawn. If
+    nothing is left before enough rows are found (copies, a low rank), the rest is drawn evenly.
+
+    Parameters
+    ----------
+    n : int, optional
+        How many rows in all, spread evenly over the classes, which are treated one by one.
+    per_class : int, optional
+        How many rows of each class, instead of ``n``.
+    balanced : bool, default=True
+        Whether ``n`` rows are spread over the classes, rather than drawn whatever their class.
+    max_rows : int, default=4000
+        A class (or the whole of X) with more rows is represented by a random subsample of this size; memory is
+        ``max_rows`` times the number of rows wanted.
+
+    Examples
+    --------
+    >>> from besvm.basis import PivotedBasis
+    >>> from besvm.similarities import RBF
+    >>> X = np.array([[0.0]] * 97 + [[3.0], [6.0], [9.0]])
+    >>> X[PivotedBasis(4)(X, None, RBF(gamma=1.0), np.random.default_rng(0))].ravel()
+    array([0., 3., 6., 9.])
+    """
+
+    def __init__(
+        self, n: int | None = None, *, per_class: int | None = None, balanced: bool = True, max_rows: int = 4000
+    ) -> None:
+        self.n = n
+        self.per_class = per_class
+        self.balanced = balanced
+        self.max_rows = max_rows
+
+    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
+        """Return the pivots, in ascending order."""
+        return _pool_by_pool(self, X, y, similarity, rng, _pivots)
+
+
+class FarthestBasis(BasisSelector):
+    """Rows as far apart as can be: each is the farthest from its nearest among those before it.
+
+    The distance is the one the similarity implies, d(i, j) = s(i, i) + s(j, j) - s(i, j) - s(j, i), as in
+    :class:`KMedoidsBasis`; it may be negative where the similarity is indefinite. Rare kinds of rows are sure to be
+    found, and so are outliers and mislabelled rows; :class:`PivotedBasis` is milder.
+
+    Parameters
+    ----------
+    n, per_class, balanced, max_rows
+        As in :class:`PivotedBasis`.
+
+    Examples
+    --------
+    >>> from besvm.basis import FarthestBasis
+    >>> from besvm.similarities import NegativeDistance
+    >>> X = np.array([[0.0], [0.1], [4.9], [5.0], [9.9], [10.0]])
+    >>> rows = FarthestBasis(3)(X, None, NegativeDistance(), np.random.default_rng(0))
+    >>> X[rows].round().ravel()
+    array([ 0.,  5., 10.])
+    """
+
+    def __init__(
+        self, n: int | None = None, *, per_class: int | None = None, balanced: bool = True, max_rows: int = 4000
+    ) -> None:
+        self.n = n
+        self.per_class = per_class
+        self.balanced = balanced
+        self.max_rows = max_rows
+
+    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
+        """Return the rows, in ascending order."""
+        return _pool_by_pool(self, X, y, similarity, rng, _farthest)
+
+
+class GradientBasis(BasisSelector):
+    """Rows whose similarities the classifier misses most (after Keerthi, Chapelle and DeCoste 2006).
+
+    From a random set of candidates, rows are added in rounds. A candidate's score is how fast the squared hinge loss
+    of eq. besvm_primal, summed over the classes, would fall by its column: the squared correlation of the column
+    with the residuals max(0, 1 - y f), over its squared norm. Within a round, what the rows just added explain is
+    taken out of the residuals, so that no two of them say the same; after it, the SVM is trained anew.
+
+    Parameters
+    ----------
+    n : int, optional
+        How many rows in all, whatever their class.
+    per_class : int, optional
+        How many rows of each class, instead of ``n``.
+    C : float, default=1.0
+        That of the classifier.
+    oversample : float, default=4
+        How many candidates for every row wanted, as far as there are rows; drawn evenly over the classes.
+    n_rounds : int, default=8
+    max_rows : int, default=4000
+        The loss is that of a random subsample of about this many rows, the classes in proportion; memory is
+        ``max_rows`` times the candidates.
+
+    Examples
+    --------
+    >>> from besvm import BESVMClassifier
+    >>> from besvm.basis import GradientBasis
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = BESVMClassifier("rbf", basis=GradientBasis(50), random_state=0).fit(X[:900], y[:900])
+    >>> clf.n_basis_, clf.score(X[900:], y[900:]) > 0.9
+    (50, True)
+    """
+
+    def __init__(
+        self,
+        n: int | None = None,
+        *,
+        per_class: int | None = None,
+        C: float = 1.0,
+        oversample: float = 4,
+        n_rounds: int = 8,
+        max_rows: int = 4000,
+    ) -> None:
+        self.n = n
+        self.per_class = per_class
+        self.C = C
+        self.oversample = oversample
+        self.n_rounds = n_rounds
+        self.max_rows = max_rows
+
+    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
+        """Return the rows, in ascending order."""
+        stage = _Stage(self, X, y, similarity, rng)
+        total = int(stage.quotas.sum())
+        n_rounds = min(check_count("n_rounds", self.n_rounds), total)
+        gram = stage.features.T @ stage.features
+        chosen = np.zeros(len(stage.rows), dtype=bool)
+        solution: _Solution | None = None
+        for number in range(n_rounds):
+            wanted = (number + 1) * total // n_rounds - int(chosen.sum())
+            pull = stage.features.T @ stage.residuals(solution)  # (candidates, classes)
+            chosen[_match(gram, pull, chosen, stage.groups, stage.quotas, wanted)] = True
+            if number < n_rounds - 1:
+                solution = stage.train(chosen, solution)
+        return np.sort(stage.rows[chosen])
+
+
+# --- diversity ---------------------------------------------------------------------------------------------------
+
+
+def _pool_by_pool(
+    selector: Any, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator, choose: Any
+) -> np.ndarray:
+    """Return the rows that ``choose`` picks from every class (or from all), each on a bounded subsample."""
+    max_rows = check_count("max_rows", selector.max_rows)
+    chosen = []
+    for pool in _pools(selector, n_rows(X), y if selector.balanced or selector.per_class is not None else None):
+        rows = _subsample(pool.rows, max(max_rows, pool.quota), rng)
+        if pool.quota == 0 or pool.quota == len(rows):
+            chosen.append(rows[: pool.quota])
+        else:
+            chosen.append(rows[choose(_Pairs(X, rows, similarity), pool.quota, rng)])
+    return np.sort(np.concatenate(chosen))
+
+
+def _subsample(rows: np.ndarray, at_most: int, rng: np.random.Generator) -> np.ndarray:
+    return rows if len(rows) <= at_most else np.sort(rng.choice(rows, at_most, replace=False))
+
+
+class _Pairs:
+    """The symmetrised similarities of some rows: the diagonal, and columns as they are asked for."""
+
+    def __init__(self, X: Any, rows: np.ndarray, similarity: Similarity) -> None:
+        self.rows, self.samples = rows, take(X, rows)
+        if hasattr(similarity, "look"):  # features are computed once, not for every column
+            behind: Any = similarity
+            similarity, self.samples = behind.look(self.samples)
+            X, rows = self.samples, np.arange(len(rows))
+        self.similarity, self._X, self._rows_of_X = similarity, X, rows
+        pieces = np.array_split(np.arange(len(rows)), -(-len(rows) // COLUMNS_AT_ONCE))
+        self.own = np.concatenate([np.diag(self._compare(piece, piece)) for piece in pieces])
+
+    def columns(self, places: np.ndarray) -> np.ndarray:
+        """Return (s(i, j) + s(j, i)) / 2 for every row i and the rows j at ``places``: an array (n, len(places))."""
+        everywhere = np.arange(len(self.rows))
+        columns = self._compare(everywhere, places)
+        return columns if self.similarity.symmetric else (columns + self._compare(places, everywhere).T) / 2
+
+    def _compare(self, at: np.ndarray, exemplars: np.ndarray) -> np.ndarray:
+        samples = self.samples if len(at) == len(self.rows) else take(self.samples, at)
+        named = self.rows[at], self.rows[exemplars]
+        seen = self.similarity.exemplars(self._X, self._rows_of_X[exemplars])
+        return _checked(self.similarity, samples, seen, *named)
+
+
+def _checked(
+    similarity: Similarity,
+    samples: Any,
+    exemplars: Any,
+    rows: np.ndarray,
+    exemplar_rows: np.ndarray,
+    dtype: Any = np.float64,
+) -> np.ndarray:
+    """Return the similarities of the samples (training rows ``rows``) to the exemplars, if they are sound."""
+    S = np.array(similarity(samples, exemplars), dtype=dtype)  # a copy: it will be normalised in place
+    if S.shape != (len(rows), len(exemplar_rows)):
+        raise ValueError(
+            f"the similarity {similarity.label!r} must return a matrix of shape {(len(rows), len(exemplar_rows))} "
+            f"(samples, exemplars), got {S.shape}"
+        )
+    if not np.isfinite(S).all():
+        i, j = np.argwhere(~np.isfinite(S))[0]
+        raise ValueError(
+            f"the similarity {similarity.label!r} must be finite, got {S[i, j]} "
+            f"for the pair of training rows {exemplar_rows[j]} and {rows[i]}"
+        )
+    return S
+
+
+def _pivots(pairs: _Pairs, k: int, rng: np.random.Generator, at_once: int = COLUMNS_AT_ONCE) -> np.ndarray:
+    """Return k pivots of randomly pivoted Cholesky.
+
+    Columns are computed for several draws at a time; a draw that the ones before it have made less likely is rejected
+    with the probability that keeps the distribution that of drawing one by one (Epperly, Tropp and Webber 2024).
+    """
+    n = len(pairs.rows)
+    first = int(rng.integers(n))
+    origin = pairs.columns(np.array([first]))[:, 0]
+    left = np.maximum(pairs.own + pairs.own[first] - 2 * origin, 0)  # the diagonal, seen from the first row
+    left[first] = 0
+    nothing = NOTHING * left.max()
+    factor = np.empty((n, k))
+    chosen = [first]
+    while len(chosen) < k and left.max() > nothing:
+        before = left.copy()
+        draws = rng.choice(n, min(at_once, 2 * (k - len(chosen))), p=before / before.sum())
+        places, where = np.unique(draws, return_inverse=True)
+        columns = pairs.columns(places) - origin[:, None] - origin[places] + pairs.own[first]
+        for place, column in zip(draws, where, strict=True):
+            if len(chosen) == k or left[place] <= nothing or rng.random() * before[place] > left[place]:
+                continue
+            done = len(chosen) - 1
+            residual = columns[:, column] - factor[:, :done] @ factor[place, :done]
+            factor[:, done] = residual / np.sqrt(left[place])
+            left = np.maximum(left - factor[:, done] ** 2, 0)
+            left[place] = 0
+            chosen.append(int(place))
+    rest = np.setdiff1d(np.arange(n), chosen)
+    return np.concatenate([chosen, rng.choice(rest, k - len(chosen), replace=False)]).astype(np.intp)
+
+
+def _farthest(pairs: _Pairs, k: int, rng: np.random.Generator, at_once: int = COLUMNS_AT_ONCE) -> np.ndarray:
+    """Return k rows, each the farthest from those before; the columns of the next best are computed along with it."""
+    n = len(pairs.rows)
+    known: dict[int, np.ndarray] = {}
+    nearest = np.full(n, np.inf)
+    chosen = [int(rng.integers(n))]
+    while True:
+        last = chosen[-1]
+        if last not in known:
+            if len(known) > k + at_once:  # memory stays in proportion to k
+                known.clear()
+            free = np.setdiff1d(np.arange(n), [*chosen, *known])
+            likely = free[np.argsort(-nearest[free], kind="stable")[: at_once - 1]] if len(chosen) > 1 else free[:0]
+            places = np.array([last, *likely])
+            known |= dict(zip(places.tolist(), pairs.columns(places).T, strict=True))
+        nearest = np.minimum(nearest, pairs.own + pairs.own[last] - 2 * known.pop(last))
+        nearest[last] = -np.inf
+        if len(chosen) == k:
+            return np.array(chosen, dtype=np.intp)
+        chosen.append(int(np.argmax(nearest)))
+
+
+# --- supervision -------------------------------------------------------------------------------------------------
+
+
+class _Stage:
+    """Candidates for the basis, and the normalised similarities to them of the rows that the loss is taken on."""
+
+    def __init__(
+        self, selector: Any, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator
+    ) -> None:
+        if y is None:
+            raise ValueError(f"{type(selector).__name__} needs class labels; give y, or use PivotedBasis")
+        self.C = check_positive("C", selector.C)
+        oversample = max(1.0, check_positive("oversample", selector.oversample))
+        pools = _pools(selector, n_rows(X), y)
+        labels = np.unique(y, return_inverse=True)[1]
+        if selector.per_class is None:
+            total = sum(pool.quota for pool in pools)
+            some = RandomBasis(min(n_rows(X), int(np.ceil(oversample * total))))
+            self.rows = some(X, y, similarity, rng)  # of the candidates
+            self.groups, self.quotas = np.zeros(len(self.rows), dtype=int), np.array([total])
+        else:
+            each = [_subsample(pool.rows, int(np.ceil(oversample * pool.quota)), rng) for pool in pools]
+            self.rows = np.concatenate(each)
+            self.groups, self.quotas = labels[self.rows], np.array([pool.quota for pool in pools])
+        share = min(1.0, check_count("max_rows", selector.max_rows) / n_rows(X))
+        rows_of = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
+        if len(rows_of) < 2:
+            raise ValueError(f"{type(selector).__name__} needs rows of at least two classes, got one")
+        # in proportion, but some of every class
+        on = np.concatenate([_subsample(rows, int(np.ceil(share * len(rows))), rng) for rows in rows_of])
+        self.labels = labels[on]
+        self.positive = np.array([1]) if len(rows_of) == 2 else np.arange(len(rows_of))
+        exemplars = similarity.exemplars(X, self.rows)
+        self.features = _checked(similarity, take(X, on), exemplars, on, self.rows, np.float32)
+        blocks = MemoryBlocks(self.features)
+        normalizer = fit_affine(blocks, [slice(0, len(self.rows))], "mean-norm")
+        assert normalizer is not None
+        blocks.update(lambda rows, block: normalizer(block))
+
+    @property
+    def problem(self) -> Problem:
+        """All one-vs-rest problems of the rows."""
+        return Problem(self.labels, self.positive, np.ones(len(self.labels)))
+
+    def train(self, columns: np.ndarray, start: _Solution | None) -> _Solution:
+        """Train on some of the columns (a mask), from a solution on others, scaled to the norm of the whole."""
+        scale = np.sqrt(len(columns) / columns.sum())
+        features = self.features[:, columns] * np.float32(scale)
+        first = None if start is None else (start.coef[columns] / scale, start.intercept)
+        result = solve(MemoryBlocks(features), self.problem, self.C, tol=SETTLED, start=first)
+        coef = np.zeros((len(columns), len(self.positive)))
+        coef[columns] = scale * result.coef
+        return _Solution(coef, result.intercept, result.margins)
+
+    def residuals(self, solution: _Solution | None) -> np.ndarray:
+        """Return y max(0, 1 - y f), of shape (rows, classes); without a solution, that of the best constant."""
+        signs = self.problem.signs()
+        margins = signs.mean(axis=0) if solution is None else solution.margins
+        residuals: np.ndarray = (signs * np.maximum(1 - signs * margins, 0)).astype(np.float32)
+        return residuals
+
+
+@dataclass(frozen=True)
+class _Solution:
+    """Weights of all candidates (zero for those left out), intercepts, and the decisions on the rows."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    margins: np.ndarray
+
+
+def _match(
+    gram: np.ndarray, pull: np.ndarray, taken: np.ndarray, groups: np.ndarray, quotas: np.ndarray, wanted: int
+) -> np.ndarray:
+    """Return the ``wanted`` columns that one after the other explain most of the residuals, within the quotas.
+
+    ``pull`` (candidates, classes) is the correlation of the columns with the residuals; taking a column out of the
+    residuals changes it by a multiple of a row of ``gram``, so that the residuals themselves are not needed.
+    """
+    norms = np.maximum(np.diag(gram), np.finfo(np.float32).tiny)
+    room = quotas - np.bincount(groups[taken], minlength=len(quotas))
+    open_ = ~taken
+    pull = pull.astype(np.float64)
+    added: list[int] = []
+    while len(added) < wanted:
+        score = np.where(open_ & (room > 0)[groups], (pull**2).sum(axis=1) / norms, -1.0)
+        best = int(np.argmax(score))
+        pull -= np.outer(gram[best] / norms[best], pull[best])
+        open_[best] = False
+        room[groups[best]] -= 1
+        added.append(best)
+    return np.array(added, dtype=np.intp)

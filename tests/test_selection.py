@@ -1,0 +1,415 @@
+"""Greedy selection: against a naive loop over classifiers, and what it keeps on disk."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+from besvm import BESVMClassifier, Measure
+from besvm._fingerprint import fingerprint
+from besvm._precondition import first_rank
+from besvm._side_by_side import NpyRows, SideBySide
+from besvm.selection import GreedySelection
+from besvm.similarities import RBF, PairFunction
+from besvm.solver import work_bytes
+
+CANDIDATES = ["linear", "rbf", "laplacian", "sigmoid"]
+
+
+@pytest.fixture(scope="module")
+def split(digits):
+    X, y = digits
+    return X[:300], y[:300], X[300:700], y[300:700]
+
+
+def select(candidates=CANDIDATES, **params):
+    return GreedySelection(candidates, **{"basis": np.arange(40), "n_measures": 3, "random_state": 0} | params)
+
+
+def naive(candidates, X, y, X_val, y_val, n_measures, basis):
+    """The paper's procedure with a whole classifier for every trial."""
+    chosen, trace = [], []
+    while len(chosen) < n_measures:
+        scores = {}
+        for name in candidates:
+            if name not in chosen:
+                clf = BESVMClassifier([*chosen, name], basis=basis, probability=False)
+                scores[name] = clf.fit(X, y).score(X_val, y_val)
+        chosen.append(max(scores, key=scores.get))
+        trace.append(scores)
+    return chosen, trace
+
+
+def story(greedy):
+    return [(step.chosen, step.accuracies) for step in greedy.trace_]
+
+
+def same(a, b):
+    return story(a) == story(b)
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_it_is_the_naive_loop_over_classifiers(split, n_classes):
+    X, y, X_val, y_val = split
+    y, y_val = y % n_classes, y_val % n_classes
+    chosen, trace = naive(CANDIDATES, X, y, X_val, y_val, 3, np.arange(40))
+    greedy = select().fit(X, y, X_val, y_val)
+    assert greedy.labels_ == chosen
+    for step, scores in zip(greedy.trace_, trace, strict=True):
+        assert step.accuracies == pytest.approx(scores, abs=1 / len(y_val) + 1e-9)
+        assert step.accuracy == step.accuracies[step.chosen] == max(step.accuracies.values())
+    gains = [step.gain for step in greedy.trace_]
+    chance = (y_val == np.bincount(y).argmax()).mean()
+    np.testing.assert_allclose(chance + np.cumsum(gains), [step.accuracy for step in greedy.trace_])
+    assert [measure.label for measure in greedy.measures_] == chosen
+
+
+def test_the_best_estimator_scores_what_the_last_step_says(split):
+    X, y, X_val, y_val = split
+    greedy = select(C=3.0, normalize="z-score").fit(X, y, X_val, y_val)
+    best = greedy.best_estimator()
+    assert (best.C, best.normalize, best.random_state) == (3.0, "z-score", 0)
+    assert best.fit(X, y).score(X_val, y_val) == pytest.approx(greedy.trace_[-1].accuracy, abs=0.006)
+
+
+def test_a_share_is_held_out_in_proportion_and_reproducibly(digits):
+    X, y = digits[0][:400], digits[1][:400]
+    greedy = select(basis=40, validation=0.25).fit(X, y)
+    assert greedy._sizes == (300, 100, 4)
+    assert same(greedy, clone(greedy).fit(X, y))
+    assert any(not same(greedy, select(basis=40, validation=0.25, random_state=s).fit(X, y)) for s in (1, 2))
+
+
+def test_it_stops_where_nothing_is_gained(split):
+    greedy = select(["linear", "linear", "linear"], min_gain=0.5).fit(*split)
+    assert greedy.labels_ == ["linear.0"]
+    assert len(select(["linear", "linear"], n_measures=9).fit(*split).labels_) == 2
+
+
+def test_equals_are_taken_in_the_order_of_the_candidates(split):
+    assert select([Measure(RBF(gamma=0.01), name=name) for name in "cab"], n_measures=1).fit(*split).labels_ == ["c"]
+
+
+def test_it_takes_anything_that_can_be_compared():
+    words = [a + b for a in "abcdef" for b in "uvwxyz"] * 3
+    y = [word[0] < "d" for word in words]
+
+    def first(a, b):
+        return float(a[0] == b[0])
+
+    def last(a, b):
+        return float(a[-1] == b[-1])
+
+    greedy = GreedySelection([last, first], n_measures=2, basis=20, random_state=0).fit(words, y)
+    assert greedy.labels_ == ["first", "last"]
+    assert greedy.trace_[0].accuracies["first"] == 1.0
+
+
+def test_precomputed_similarities_are_cut_in_rows_and_columns(digits):
+    X, y = digits[0][:200], digits[1][:200]
+    greedy = GreedySelection(["precomputed"], basis=30, random_state=0).fit(X @ X.T, y)
+    plain = GreedySelection(["linear"], basis=30, random_state=0, normalize="mean-norm").fit(X, y)
+    assert greedy.trace_[0].accuracy == pytest.approx(plain.trace_[0].accuracy, abs=0.026)
+
+
+def test_a_class_that_was_never_trained_on_counts_as_missed(split):
+    X, y, X_val, y_val = split
+    everything = select(n_measures=1).fit(X[y < 9], y[y < 9], X_val, y_val).trace_[0].accuracies
+    known = select(n_measures=1).fit(X[y < 9], y[y < 9], X_val[y_val < 9], y_val[y_val < 9]).trace_[0].accuracies
+    for name in CANDIDATES:
+        assert everything[name] == pytest.approx(known[name] * (y_val < 9).mean())
+
+
+# --- memory and disk ---------------------------------------------------------------------------------------------
+
+
+def test_short_memory_sends_the_candidates_to_disk_and_changes_little(split, capsys):
+    roomy = select(basis=np.arange(300), n_measures=2, memory_limit="1 GB").fit(*split)
+    work = work_bytes(300, 600, 10, first_rank(601))
+    tight = select(basis=np.arange(300), n_measures=2, memory_limit=work + 10**6, verbose=1).fit(*split)
+    assert (roomy.storage_, tight.storage_) == ("memory", "disk")
+    assert same(roomy, tight)
+    assert "features on disk: the features take 3.4 MB" in capsys.readouterr().err
+    with pytest.raises(MemoryError, match=r"within 10 kB, but with storage='disk' it needs"):
+        select(memory_limit="10 kB").fit(*split)
+
+
+def test_kept_files_are_used_again_and_only_for_the_same_input(split, tmp_path):
+    calls = []
+
+    def near(a, b):
+        calls.append(1)
+        return -float(np.abs(a - b).max())
+
+    X, y, X_val, y_val = (part[:60] for part in split)
+    greedy = select(["linear", near], n_measures=2, folder=tmp_path, basis=np.arange(10), n_jobs=1)
+    first = greedy.fit(X, y, X_val, y_val)
+    assert len(calls) == 120 * 10
+    calls.clear()
+    again = clone(greedy).fit(X, y, X_val, y_val)
+    assert not calls
+    assert same(first, again)
+    assert [step.seconds for step in first.trace_] == [step.seconds for step in again.trace_]
+    clone(greedy).set_params(C=2.0).fit(X, y, X_val, y_val)  # other scores, the same similarities
+    assert not calls
+    for changed in (
+        (X + 1e-9, y, X_val, y_val),
+        (X, y, X_val * 1.01, y_val),
+        (X, np.roll(y, 1), X_val, y_val),
+    ):
+        clone(greedy).fit(*changed)
+        assert len(calls) == 120 * 10
+        calls.clear()
+    clone(greedy).set_params(basis=np.arange(1, 11)).fit(X, y, X_val, y_val)
+    assert len(calls) == 120 * 10
+    calls.clear()
+    clone(greedy).set_params(normalize=None).fit(X, y, X_val, y_val)
+    assert len(calls) == 120 * 10
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_more_candidates_use_what_fewer_have_left(split, tmp_path):
+    select(["linear", "rbf"], n_measures=1, folder=tmp_path).fit(*split)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npy")}
+    select(["rbf", "sigmoid", "linear"], n_measures=2, folder=tmp_path).fit(*split)
+    assert all(path.stat().st_mtime_ns == stamp for path, stamp in before.items())
+    assert len(list(tmp_path.glob("*.npy"))) == 3
+
+
+@pytest.mark.parametrize("damage", ["cut", "longer", "nan", "shape", "text", "empty", "json"])
+def test_damaged_files_are_made_anew(split, tmp_path, damage):
+    fresh = select(folder=tmp_path).fit(*split)
+    features, scores = next(tmp_path.glob("rbf*.npy")), next(tmp_path.glob("*.json"))
+    good = features.read_bytes()
+    if damage == "json":
+        entries = json.loads(scores.read_text())["tried"]
+        entries[0]["accuracy"] = "high"
+        scores.write_text(json.dumps({"tried": [*entries, 3, {"keys": None}]}))
+    else:
+        scores.write_text('{"tried": [')
+        matrix = np.load(features)
+        bad = matrix.copy()
+        bad[3, 4] = np.nan
+        if damage in ("nan", "shape"):
+            np.save(features, bad if damage == "nan" else matrix[:-1])
+        else:
+            content = {"cut": good[:-8], "longer": good + b"x", "text": b"not an array at all", "empty": b""}
+            features.write_bytes(content[damage])
+    again = select(folder=tmp_path).fit(*split)
+    assert same(fresh, again)
+    assert features.read_bytes() == good
+
+
+KILLED = """
+import sys, numpy as np
+from besvm.selection import GreedySelection
+from sklearn.datasets import load_digits
+import besvm._selection_store as store
+X, y = load_digits(return_X_y=True)
+tried = 0
+enter = store.ScoreBook.enter
+def counted(self, *args):
+    global tried
+    enter(self, *args)
+    tried += 1
+    print(tried, flush=True)
+    if len(sys.argv) > 2:
+        import time; time.sleep(0.2)  # so that the kill comes in the middle
+store.ScoreBook.enter = counted
+made = []
+create = store.NpyRows.create
+store.NpyRows.create = lambda path, *args: made.append(path) or create(path, *args)
+names = ["linear", "rbf", "laplacian", "sigmoid"]
+g = GreedySelection(names, n_measures=3, basis=30, random_state=0, folder=sys.argv[1]).fit(X, y)
+print("made", len(made), "tried", tried)
+print([(s.chosen, s.accuracies) for s in g.trace_])
+"""
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path):
+    def run(folder, *more):
+        return [sys.executable, "-c", KILLED, str(folder), *more]
+
+    process = subprocess.Popen(run(tmp_path / "killed", "slow"), stdout=subprocess.PIPE, text=True)
+    for line in process.stdout:
+        if line.strip() == "5":  # in the middle of the second step
+            os.kill(process.pid, signal.SIGKILL)
+            break
+    process.stdout.close()
+    assert process.wait() == -signal.SIGKILL
+    resumed = subprocess.run(run(tmp_path / "killed"), capture_output=True, text=True, check=True).stdout.splitlines()
+    assert resumed[-2] == "made 0 tried 4"
+    whole = GreedySelection(CANDIDATES, n_measures=3, basis=30, random_state=0).fit(*load_digits(return_X_y=True))
+    assert resumed[-1] == repr(story(whole))
+
+
+def test_a_run_that_fails_leaves_no_half_file_and_no_half_fit(split, tmp_path):
+    def fails(a, b):
+        raise KeyboardInterrupt
+
+    greedy = select(["linear", fails], folder=tmp_path, n_jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        greedy.fit(*split)
+    assert not hasattr(greedy, "trace_")
+    assert [path.suffix for path in tmp_path.iterdir()] == [".npy"]
+
+
+# --- what it shows -----------------------------------------------------------------------------------------------
+
+
+def test_the_report_names_every_candidate_and_marks_the_chosen(split):
+    greedy = select()
+    assert str(greedy) == repr(greedy)
+    greedy.fit(*split)
+    text = str(greedy)
+    assert text == greedy.report()
+    lines = text.splitlines()
+    assert lines[0] == "3 of 4 measures, chosen on 400 held-out rows (300 to train on)"
+    assert [line.split()[0] for line in lines[2:6]] == CANDIDATES
+    assert text.count("*") == 3
+    for name in greedy.labels_:
+        assert next(line for line in lines if line.startswith(name)).endswith("*")
+
+
+def test_the_plot_shows_every_trial_and_the_path(split):
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    greedy = select().fit(*split)
+    _, ax = plt.subplots()
+    assert greedy.plot(ax) is ax
+    *dots, path = ax.lines
+    np.testing.assert_allclose(path.get_ydata(), [step.accuracy for step in greedy.trace_])
+    assert [len(dot.get_ydata()) for dot in dots] == [3, 2, 1]
+    assert [text.get_text().removeprefix("+ ") for text in ax.texts] == greedy.labels_
+    assert greedy.plot() is not ax
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"validation": 1.0}, "validation must be a share between 0 and 1, got 1.0"),
+        ({"validation": 0}, "validation must be a positive number, got 0"),
+        ({"n_measures": 0}, "n_measures must be a whole number of at least 1, got 0"),
+        ({"min_gain": np.nan}, "min_gain must be a finite number or None, got nan"),
+        ({"candidates": []}, "must name at least one similarity"),
+        ({"folder": "x", "random_state": None}, "random_state must be a whole number where a folder is given"),
+        ({"C": -1}, "C must be a positive number, got -1"),
+        ({"normalize": "max"}, "normalize must be"),
+    ],
+)
+def test_bad_parameters_are_explained(split, params, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        select().set_params(**params).fit(*split)
+
+
+def test_bad_rows_are_explained(split):
+    X, y, X_val, y_val = split
+    with pytest.raises(ValueError, match="X_val and y_val must be given together"):
+        select().fit(X, y, X_val)
+    with pytest.raises(ValueError, match="X_val and y_val must have the same length, got 400 and 399"):
+        select().fit(X, y, X_val, y_val[1:])
+    with pytest.raises(ValueError, match="expecting 64 features"):
+        select().fit(X, y, X_val[:, 1:], y_val)
+
+
+# --- the parts ---------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.integers(1, 40), st.data())
+def test_side_by_side_is_hstack(tmp_path_factory, widths, n, data):
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=(n, width)).astype(np.float32) for width in widths]
+    parts = []
+    for place, array in enumerate(arrays):
+        if place % 2:
+            part = NpyRows.create(tmp_path_factory.mktemp("part") / "a.npy", array.shape, array.dtype)
+            part[slice(0, n)] = array
+        else:
+            part = array.copy()
+        parts.append(part)
+    start = data.draw(st.integers(0, n - 1))
+    rows = slice(start, data.draw(st.integers(start + 1, n)))
+    blocks = SideBySide(parts, rows)
+    expected = np.hstack(arrays)
+    np.testing.assert_array_equal(np.concatenate(list(blocks.map(lambda rows, block: block.copy()))), expected[rows])
+    blocks.update(lambda rows, block: 2 * block)
+    expected[rows] *= 2
+    everything = SideBySide(parts, slice(0, n))
+    np.testing.assert_array_equal(np.concatenate(list(everything.map(lambda rows, block: block.copy()))), expected)
+
+
+def test_a_fingerprint_follows_values_and_code():
+    def make(power):
+        return lambda a, b: float(a @ b) ** power
+
+    assert fingerprint(make(2)) == fingerprint(make(2))
+    assert fingerprint(make(2)) != fingerprint(make(3))
+    assert fingerprint(RBF(gamma=1.0)) == fingerprint(RBF(gamma=1.0)) != fingerprint(RBF(gamma=2.0))
+    assert fingerprint(PairFunction(make(2))) != fingerprint(PairFunction(make(3)))
+    assert fingerprint(["ab", "c"]) == fingerprint(["".join("ab"), "c"]) != fingerprint(["a", "bc"])
+    assert fingerprint(np.arange(3)) != fingerprint(np.arange(3.0))
+    assert fingerprint(open) == fingerprint(open)
+    assert fingerprint(time.sleep) != fingerprint(time.time)
+    assert fingerprint(x for x in "ab") != fingerprint(x for x in "ab"), "what cannot be hashed is equal to nothing"
+
+
+def test_a_fingerprint_follows_the_code_of_a_class():
+    def make(text):
+        names = {"__name__": "of_the_user"}
+        exec(text, names)
+        return fingerprint(names["A"]())
+
+    head = "from besvm.similarities import Similarity\nclass A(Similarity):\n"
+    plain = head + "    power = 1\n    def __call__(self, X, Y):\n        return X @ Y.T"
+    assert make(plain) == make(plain)
+    assert make(plain) != make(plain + " + 1")
+    assert make(plain) != make(plain.replace("power = 1", "power = 2"))
+
+
+def test_the_split_is_that_of_scikit_learn_for_rare_classes_too(digits):
+    X, y = digits[0][:60], np.array([0] * 30 + [1] * 29 + [2])
+    greedy = select(["linear"], basis=10).fit(X, y)
+    train, held_out = train_test_split(np.arange(60), test_size=0.2)
+    assert greedy._sizes[:2] == (len(train), len(held_out))
+
+
+PEAK = """
+import re, numpy as np
+def peak():  # getrusage would count what the parent process had when it forked
+    return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
+from besvm.selection import GreedySelection
+from besvm.similarities import RBF
+rng = np.random.default_rng(0)
+X = rng.normal(size=(10_000, 20)).astype(np.float32)
+y = rng.integers(0, 4, len(X)) + 4 * (X[:, 0] > 0)
+def select(n_basis):
+    candidates = [RBF(gamma) for gamma in np.geomspace(0.01, 1, 10)]
+    return GreedySelection(candidates, n_measures=1, basis=n_basis, random_state=0, memory_limit="260 MB", tol=0.1)
+select(20).fit(X[:500], y[:500])  # load all that is loaded lazily
+before = peak()
+greedy = select(1000).fit(X, y)
+print(greedy.storage_, peak() - before)
+"""
+
+
+@pytest.mark.slow
+def test_peak_memory_stays_under_the_limit():
+    done = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)
+    storage, extra = done.stdout.split()
+    assert storage == "disk"  # the candidates alone take 400 MB
+    assert int(extra) <= 260e6
