@@ -5,7 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-EXTRA_OF = {"matplotlib.pyplot": "plots", "pooch": "data", "PIL.Image": "data", "PIL.ImageOps": "data"}
+EXTRA_OF = {
+    "matplotlib": "plots",
+    "matplotlib.pyplot": "plots",
+    "pooch": "data",
+    "PIL.Image": "data",
+    "PIL.ImageOps": "data",
+}
 
 
 def optional(module: str, purpose: str) -> Any:

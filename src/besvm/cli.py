@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -44,6 +45,33 @@ def demo(
         print_json()
     else:
         print_table()
+
+
+@app.command()
+def reproduce(
+    names: Annotated[list[str] | None, typer.Argument(help="Experiments, like eigs or toy; by default all.")] = None,
+    data: Annotated[
+        str | None, typer.Option(help="Folder of CIFAR-10's binary files, or 'digits' for small offline images.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where tables, figures and the page go.")] = Path("reproduction"),
+    quick: Annotated[bool, typer.Option("--quick", help="A small version of everything, in minutes.")] = False,
+    thorough: Annotated[bool, typer.Option("--thorough", help="Also what is slow for its own sake.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Show what would be run, and stop.")] = False,
+    memory_limit: Annotated[str | None, typer.Option(help="Like '8 GB'; by default 70 % of what is free.")] = None,
+    cache_limit: Annotated[str, typer.Option(help="How much disk the similarities may take.")] = "25 GB",
+) -> None:
+    """Reproduce the paper's tables and figures on CIFAR-10; goes on where it was interrupted."""
+    from besvm.experiments.reproduce import reproduce as run
+
+    options: dict[str, Any] = {"quick": quick, "thorough": thorough, "only_plan": plan, "memory_limit": memory_limit}
+    try:
+        run(names, data=data, out=out, cache_limit=cache_limit, **options)
+    except (ValueError, OSError) as error:
+        typer.echo(f"besvm: {error}", err=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("besvm: interrupted; the same command goes on from here", err=True)
+        raise typer.Exit(130) from None
 
 
 @app.command()

@@ -1,0 +1,281 @@
+"""What all experiments share: the images, their features, and similarities that are computed once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from besvm.blocks import MemoryBlocks
+from besvm.classifier import LinearSVMClassifier
+from besvm.experiments.cache import MatrixCache
+from besvm.experiments.config import Config
+from besvm.measures import parse_shorthand
+from besvm.nystrom import Nystrom, Rotation
+from besvm.scaling import MeanNormScaler, fit_affine
+from besvm.similarities import Similarity, resolve
+from besvm.solver import Problem, solve_path, work_bytes
+
+Basis = list[np.ndarray]  # row numbers in pieces: the similarities to each piece are kept by themselves
+CS = [0.1, 1.0, 10.0]
+TRAIN_SECONDS = 4e-8  # for every feature of every row
+PAIR_SECONDS = {  # for every pair of images, on two cores
+    "H8L": 1e-8,
+    "H8R": 2e-8,
+    "H8(0,1)": 8e-8,
+    "H8(1,0)": 8e-8,
+    "H4L": 3e-8,
+    "H4R": 4e-8,
+    "H4(0,1)": 2.4e-7,
+    "H4(1,0)": 1.6e-7,
+    "H4(1,1)": 5.5e-7,
+    "H4(2,0)": 2.4e-7,
+    "H4(2,1)": 9e-7,
+}
+
+
+@dataclass
+class Fitted:
+    """A linear SVM on normalised similarities, and how it did."""
+
+    model: LinearSVMClassifier
+    accuracy: float
+    seconds: float  # normalising and training
+
+    def row(self) -> dict[str, Any]:
+        """Return what a table shows."""
+        return {
+            "accuracy": self.accuracy,
+            "train_seconds": round(self.seconds, 3),
+            "passes": self.model.n_passes_,
+            "converged": self.model.converged_,
+        }
+
+
+class Lab:
+    """The data of one reproduction and the matrices computed from them.
+
+    The features are centred and scaled with the statistics of the first fold whatever the number of folds trained on,
+    so that a similarity is the same number in every experiment and is computed once.
+
+    Parameters
+    ----------
+    images : (n, h, w, 3) uint8 array
+    labels : (n,) int array
+    fold : (n,) int array
+        0 to 4 for training, 5 for testing.
+    config : Config
+        Of every fold the first ``config.rows_per_fold`` rows are used.
+    cache : MatrixCache
+    """
+
+    def __init__(
+        self, images: np.ndarray, labels: np.ndarray, fold: np.ndarray, config: Config, cache: MatrixCache
+    ) -> None:
+        rows = np.concatenate([np.flatnonzero(fold == k)[: config.rows_per_fold] for k in range(6)])
+        self.images, self.labels, self.fold = images[rows], labels[rows], fold[rows]
+        self.config, self.cache = config, cache
+        self._features: dict[tuple[int, str | None], np.ndarray] = {}
+        self._planned: set[Path] = set()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the data."""
+        digest = hashlib.sha256()
+        for array in (self.images, self.labels, self.fold):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:16]
+
+    @cached_property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(np.unique(self.labels))
+
+    def train_rows(self, n_folds: int = 1) -> np.ndarray:
+        """Return the rows of the first folds."""
+        return np.flatnonzero(self.fold < n_folds)
+
+    @cached_property
+    def test_rows(self) -> np.ndarray:
+        """The rows of the test fold."""
+        return np.flatnonzero(self.fold == 5)
+
+    # --- bases ---------------------------------------------------------------------------------------------------
+
+    def index_basis(self, per_class: int) -> Basis:
+        """Return the first rows of every class ("Indx"), in pieces that larger bases share."""
+        own = [np.flatnonzero((self.labels == c) & (self.fold == 0)) for c in range(self.n_classes)]
+        ends = [0, *(step for step in self.config.steps if step < per_class), per_class]
+        return [np.concatenate([rows[start:end] for rows in own]) for start, end in pairwise(ends)]
+
+    # --- features and similarities -----------------------------------------------------------------------------------
+
+    def features(self, cell: int, norm: str | None = "mean-norm") -> np.ndarray:
+        """Return the FHOG features of all images, (n, h, w, 31), normalised by the statistics of the first fold."""
+        from besvm.images import FHOG
+
+        if (cell, None) not in self._features:
+            self._features[cell, None] = np.asarray(FHOG(cell=cell).transform(self.images))
+        if (cell, norm) not in self._features:
+            for key in [key for key in self._features if key[0] == cell and key[1] is not None]:
+                del self._features[key]  # one normalised copy of each resolution is enough
+            raw = self._features[cell, None]
+            first = raw[self.train_rows()]
+            if norm == "mean-norm":
+                scaled = MeanNormScaler().fit(first).transform(raw)
+            else:
+                scale = first.std(axis=0)
+                scaled = (raw - first.mean(axis=0)) / np.where(scale > 0, scale, 1)
+            self._features[cell, norm] = scaled
+        return self._features[cell, norm]
+
+    def similarities(
+        self, label: str, rows: np.ndarray, basis: np.ndarray, norm: str | None = "mean-norm"
+    ) -> np.ndarray:
+        """Return the similarities of some rows to some exemplars, from the cache if they are there."""
+        recipe = self._recipe(label, rows, basis, norm)
+        cell, similarity = self.measure(label)
+
+        def compute() -> np.ndarray:
+            from besvm._parallel import slices
+            from besvm.storage import rows_per_block
+
+            features = self.features(cell, norm)
+            compare = similarity.against(features[basis])
+            out = np.empty((len(rows), len(basis)), dtype=np.float32)
+            for part in slices(len(rows), rows_per_block(len(basis))):
+                out[part] = compare(features[rows[part]])
+            return out
+
+        return self.cache.get(recipe, (len(rows), len(basis)), compute)
+
+    def features_per_image(self, cell: int) -> int:
+        """Return the dimensionality of the features."""
+        _, height, width, _ = self.images.shape
+        return 31 * (height // cell) * (width // cell)
+
+    def _recipe(self, label: str, rows: np.ndarray, basis: np.ndarray, norm: str | None) -> dict[str, Any]:
+        return {
+            "data": self.fingerprint,
+            "measure": label,
+            "features": norm,
+            "rows": _digest(rows),
+            "basis": _digest(basis),
+        }
+
+    def seconds(
+        self,
+        labels: Sequence[str],
+        n_folds: int,
+        basis: Basis,
+        norm: str | None = "mean-norm",
+    ) -> float:
+        """Return about how long :meth:`fit` will take; similarities that are there or planned already cost nothing."""
+        width = sum(map(len, basis))
+        total = 0.2 + TRAIN_SECONDS * len(self.train_rows(n_folds)) * width * len(labels)
+        for label in labels:
+            for fold in (*range(n_folds), 5):
+                rows = np.flatnonzero(self.fold == fold)
+                for exemplars in basis:
+                    path = self.cache.path(self._recipe(label, rows, exemplars, norm))
+                    if path not in self._planned and not path.exists():
+                        self._planned.add(path)
+                        total += PAIR_SECONDS.get(label, 5e-7) * len(rows) * len(exemplars)
+        return total
+
+    def memory(self, n_measures: int, n_folds: int, width: int) -> int:
+        """Return the bytes that :meth:`fit` takes at its peak."""
+        n, D = len(self.train_rows(n_folds)), width * n_measures
+        return 4 * (n + len(self.test_rows)) * D + work_bytes(n, D, self.n_classes)
+
+    @staticmethod
+    def measure(label: str) -> tuple[int, Similarity]:
+        """Return the cell size and the similarity of the paper's shorthand."""
+        measure = parse_shorthand(label)
+        return measure.features[0].cell, resolve(measure.similarity)
+
+    def expansion(
+        self, labels: Sequence[str], folds: Sequence[int], basis: Basis, norm: str | None = "mean-norm"
+    ) -> np.ndarray:
+        """Return the raw similarities of the rows of some folds to a basis, the measures side by side."""
+        pieces = [np.flatnonzero(self.fold == k) for k in folds]
+        width = sum(len(piece) for piece in basis)
+        out = np.empty((sum(map(len, pieces)), width * len(labels)), dtype=np.float32)
+        top = 0
+        for rows in pieces:
+            left = 0
+            for label in labels:
+                for exemplars in basis:
+                    block = self.similarities(label, rows, exemplars, norm)
+                    out[top : top + len(rows), left : left + len(exemplars)] = block
+                    left += len(exemplars)
+            top += len(rows)
+        return out
+
+    # --- training ----------------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        labels: Sequence[str],
+        basis: Basis,
+        n_folds: int = 1,
+        *,
+        C: float | None = 1.0,
+        normalize: str | Nystrom | None = "mean-norm",
+        norm: str | None = "mean-norm",
+    ) -> Fitted:
+        """Train on the first folds and score on the test fold; C = None chooses it by five-fold cross-validation."""
+        X = self.expansion(labels, range(n_folds), basis, norm)
+        X_test = self.expansion(labels, [5], basis, norm)
+        y = self.labels[self.train_rows(n_folds)]
+        start = perf_counter()
+        self._normalise(X, X_test, len(labels), basis, normalize)
+        chosen = self.best_cost(X, y) if C is None else C
+        model = LinearSVMClassifier(C=chosen, probability=False, max_iter=300).fit(X, y)
+        seconds = perf_counter() - start
+        return Fitted(model, float(model.score(X_test, self.labels[self.test_rows])), seconds)
+
+    def _normalise(
+        self, X: np.ndarray, X_test: np.ndarray, n_measures: int, basis: Basis, normalize: str | Nystrom | None
+    ) -> None:
+        """Normalise both in place, with what is learnt from the training rows, each measure for itself."""
+        width = X.shape[1] // n_measures
+        groups = [slice(k * width, (k + 1) * width) for k in range(n_measures)]
+        blocks = MemoryBlocks(X)
+        normalizer: Any
+        if isinstance(normalize, Nystrom):
+            within = np.searchsorted(self.train_rows(), np.concatenate(basis))  # a basis is of the first fold
+            source = X if normalize.spectrum == "covariance" else X[within]
+            roots = [Nystrom(normalize.spectrum).fit(source[:, group]).normalization_ for group in groups]
+            normalizer = Rotation(groups, [root.astype(X.dtype) for root in roots])
+        else:
+            normalizer = fit_affine(blocks, groups, normalize)
+        if normalizer is not None:
+            blocks.update(lambda rows, block: normalizer(block))
+            MemoryBlocks(X_test).update(lambda rows, block: normalizer(block))
+
+    def best_cost(self, X: np.ndarray, y: np.ndarray, n_folds: int = 5) -> float:
+        """Return the C with the best cross-validated accuracy; the columns of all folds are solved at once."""
+        fold = np.empty(len(y), dtype=np.int8)
+        for c in range(self.n_classes):
+            rows = np.flatnonzero(y == c)
+            fold[rows] = np.arange(len(rows)) % n_folds
+        left_out = np.repeat(np.arange(n_folds, dtype=np.int8), self.n_classes)
+        problem = Problem(y, np.tile(np.arange(self.n_classes), n_folds), np.ones(len(y)), fold, left_out)
+        accuracies = []
+        for result in solve_path(MemoryBlocks(X), problem, CS, tol=1e-2, max_iter=300):
+            columns = fold[:, None].astype(int) * self.n_classes + np.arange(self.n_classes)
+            margins = np.take_along_axis(result.margins, columns, axis=1)
+            accuracies.append(float((margins.argmax(axis=1) == y).mean()))
+        return CS[int(np.argmax(accuracies))]
+
+
+def _digest(rows: np.ndarray) -> str:
+    return hashlib.sha256(np.ascontiguousarray(rows, dtype=np.int64).tobytes()).hexdigest()[:16]

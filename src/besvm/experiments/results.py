@@ -1,0 +1,92 @@
+"""Finished cells on disk: one small file each, so that nothing finished is ever lost."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from besvm.experiments.base import Cell, Row, Table
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> write_text(path, "whole")
+    >>> path.read_text()
+    'whole'
+    """
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+class Results:
+    """The finished cells of one reproduction.
+
+    Parameters
+    ----------
+    folder : Path
+    context : str
+        What all cells depend on: the data and the sizes. Cells of another context are not found.
+    """
+
+    def __init__(self, folder: Path, context: str) -> None:
+        self.folder = folder
+        self.context = context
+
+    def _path(self, experiment: str, key: Row) -> Path:
+        text = json.dumps([self.context, experiment, key], sort_keys=True)
+        return self.folder / "cells" / experiment / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
+
+    def get(self, experiment: str, cell: Cell) -> Row | None:
+        """Return a finished cell as a row of its table; None if it is not finished."""
+        try:
+            kept = json.loads(self._path(experiment, cell.key).read_text())
+        except (OSError, ValueError):
+            return None
+        return kept if isinstance(kept, dict) and cell.key.items() <= kept.items() else None
+
+    def keep(self, experiment: str, cell: Cell, row: Row) -> None:
+        """Keep a finished cell."""
+        write_text(self._path(experiment, cell.key), json.dumps(row) + "\n")
+
+    def write_table(self, experiment: str, table: Table, about: dict[str, Any]) -> None:
+        """Write a table as CSV and as JSON."""
+        write_text(self.folder / "tables" / f"{experiment}.csv", as_csv(table))
+        write_text(self.folder / "tables" / f"{experiment}.json", json.dumps({**about, "rows": table}, indent=1) + "\n")
+
+
+def as_csv(table: Table) -> str:
+    """Return a table as comma-separated values, without what is itself a list.
+
+    Examples
+    --------
+    >>> print(as_csv([{"a": 1, "b": 2}, {"a": 3}]), end="")
+    a,b
+    1,2
+    3,
+    """
+    out = io.StringIO()
+    columns = list(dict.fromkeys(name for row in table for name, entry in row.items() if not isinstance(entry, list)))
+    writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table)
+    return out.getvalue()

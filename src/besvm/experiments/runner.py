@@ -1,0 +1,199 @@
+"""Plan the experiments, run what is not finished, and write what was found."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table as RichTable
+
+from besvm._machine import show_bytes
+from besvm.experiments.base import Cell, Experiment, Row, Table
+from besvm.experiments.lab import Lab
+from besvm.experiments.results import Results
+
+
+@dataclass
+class Step:
+    """An experiment with its cells: those to run, and those already finished."""
+
+    experiment: Experiment
+    cells: list[Cell]
+    rows: dict[int, Row]  # finished, by the number of the cell
+    skipped: list[tuple[Cell, str]]  # with the reason
+
+    @property
+    def waiting(self) -> list[tuple[int, Cell]]:
+        """The cells that have still to be run."""
+        return [(k, cell) for k, cell in enumerate(self.cells) if k not in self.rows]
+
+    @property
+    def seconds(self) -> float:
+        """About how long they will take."""
+        return sum(cell.seconds for _, cell in self.waiting)
+
+    @property
+    def table(self) -> Table:
+        """The finished rows, in order."""
+        return [self.rows[k] for k in sorted(self.rows)]
+
+
+def context_of(lab: Lab) -> str:
+    """Return a hash of what all cells depend on."""
+    config = asdict(lab.config)
+    config.pop("thorough")  # adds cells, and changes none
+    return hashlib.sha256(repr((lab.fingerprint, sorted(config.items()))).encode()).hexdigest()[:16]
+
+
+def make_plan(experiments: list[Experiment], lab: Lab, results: Results, memory_limit: int) -> list[Step]:
+    """Return what there is to do, leaving out what would not fit in memory and what is for --thorough alone."""
+    steps = []
+    for experiment in experiments:
+        cells, skipped = [], []
+        for cell in experiment.cells(lab):
+            if cell.thorough and not lab.config.thorough:
+                skipped.append((cell, "only with --thorough"))
+            elif cell.memory > memory_limit:
+                skipped.append((cell, f"needs {show_bytes(cell.memory)}, the limit is {show_bytes(memory_limit)}"))
+            else:
+                cells.append(cell)
+        found = {k: row for k, cell in enumerate(cells) if (row := results.get(experiment.name, cell)) is not None}
+        steps.append(Step(experiment, cells, found, skipped))
+    return steps
+
+
+def show_plan(console: Console, steps: list[Step], memory_limit: int, lab: Lab) -> None:
+    """Print the plan."""
+    table = RichTable("experiment", "what", box=None, pad_edge=False)
+    for heading in ("cells", "finished", "about", "memory"):
+        table.add_column(heading, justify="right")
+    for step in steps:
+        peak = max((cell.memory for _, cell in step.waiting), default=0)
+        table.add_row(
+            step.experiment.name,
+            step.experiment.title,
+            str(len(step.cells)),
+            str(len(step.rows)),
+            show_seconds(step.seconds) if step.waiting else "done",
+            show_bytes(peak) if peak else "",
+        )
+    console.print(table)
+    total = sum(step.seconds for step in steps)
+    now, most = show_bytes(lab.cache.n_bytes), show_bytes(lab.cache.limit)
+    console.print(f"\n{len(lab.images):,} images; about {show_seconds(total)} on two cores")
+    console.print(f"memory: at most {show_bytes(memory_limit)}; disk: {now} of similarities now, at most {most}")
+    for step in steps:
+        for reason in dict.fromkeys(reason for _, reason in step.skipped):
+            left_out = [cell for cell, why in step.skipped if why == reason]
+            console.print(f"left out of {step.experiment.name}: {len(left_out)} cells ({reason})")
+
+
+def run(steps: list[Step], results: Results, console: Console) -> None:
+    """Run the waiting cells one after the other; each is kept as soon as it is finished."""
+    total = sum(step.seconds for step in steps)
+    with _shown(console, total) as shown:
+        for step in steps:
+            for k, cell in step.waiting:
+                shown.begin(f"{step.experiment.name}: {describe(cell.key)}")
+                start = perf_counter()
+                row = cell.key | cell.compute()
+                results.keep(step.experiment.name, cell, row)
+                step.rows[k] = row
+                shown.end(cell.seconds, perf_counter() - start, row)
+
+
+def describe(key: Row) -> str:
+    """Return what is varied in a cell, in a line.
+
+    Examples
+    --------
+    >>> describe({"measure": "H8R", "folds": 3})
+    'measure H8R, folds 3'
+    """
+    return ", ".join(f"{name} {value}" for name, value in key.items())
+
+
+def show_seconds(seconds: float) -> str:
+    """Return a duration for people.
+
+    Examples
+    --------
+    >>> show_seconds(42), show_seconds(300), show_seconds(7500)
+    ('42 s', '5 min', '2 h 05 min')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+class _Shown:
+    """A bar on a terminal; elsewhere a line for every finished cell."""
+
+    def __init__(self, console: Console, total: float) -> None:
+        self.console, self.total = console, max(total, 1e-9)
+        self.planned = self.taken = 0.0
+        self.start = monotonic()
+        self.what = ""
+        self.bar: Progress | None = None
+        if console.is_terminal:
+            columns: list[Any] = [
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TimeElapsedColumn(),
+                TextColumn("{task.fields[left]}"),
+            ]
+            self.bar = Progress(*columns, console=console, transient=True)
+            self.task = self.bar.add_task("", total=self.total, left="")
+            self.bar.start()
+
+    def begin(self, what: str) -> None:
+        self.what = what
+        if self.bar is not None:
+            self.bar.update(self.task, description=what, completed=self.planned, left=self.left)
+
+    def end(self, planned: float, taken: float, row: Row) -> None:
+        self.planned += planned
+        self.taken += taken
+        accuracy = f"  accuracy {row['accuracy']:.4f}" if isinstance(row.get("accuracy"), float) else ""
+        left = f"  {self.left}" if self.bar is None else ""
+        self.console.print(f"{self.what}{accuracy}  {taken:.1f} s{left}", highlight=False, soft_wrap=True)
+
+    @property
+    def left(self) -> str:
+        """The time left: what is planned, corrected by how long the finished cells took."""
+        if self.planned == 0:
+            return ""
+        pace = self.taken / self.planned if self.planned > 0.02 * self.total else 1.0
+        return f"about {show_seconds(pace * (self.total - self.planned))} left"
+
+
+@contextmanager
+def _shown(console: Console, total: float) -> Iterator[_Shown]:
+    shown = _Shown(console, total)
+    try:
+        yield shown
+    finally:
+        if shown.bar is not None:
+            shown.bar.stop()
+
+
+def output_folder(out: Path) -> Path:
+    """Return the folder to write to, made if need be; a file in its place is refused."""
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out must be a folder, got the file {out}; choose another name")
+    out.mkdir(parents=True, exist_ok=True)
+    return out
+
+
+def console_for_people() -> Console:
+    """Return where the plan and the progress go."""
+    return Console(file=sys.stdout, width=None if sys.stdout.isatty() else 140)

@@ -1,0 +1,79 @@
+"""One look for all figures: what the experiments and the analysis draw with."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from besvm._extras import optional
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = ("#0b6e99", "#d9730d", "#4d8f3a", "#ad1a72", "#6940a5", "#64473a", "#9b9a97", "#0f7b6c", "#e0a100", "#37352f")
+STYLE: Any = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "figure.constrained_layout.use": True,
+    "svg.hashsalt": "besvm",
+}
+
+
+def axes(width: float, height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Figure, Any]:
+    """Return a new figure and its axes, without a window and without touching matplotlib's settings."""
+    mpl = optional("matplotlib", "drawing")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        return figure, figure.subplots(rows, columns, **options)
+
+
+def rendered(figure: Figure, kind: str) -> bytes:
+    """Return a figure as the bytes of a PNG or SVG file; the same figure gives the same bytes."""
+    import matplotlib as mpl
+
+    out = io.BytesIO()
+    with mpl.rc_context(STYLE):
+        metadata = {"Date": None} if kind == "svg" else {"Software": None}
+        figure.savefig(out, format=kind, dpi=150, metadata=metadata)
+    return out.getvalue()
+
+
+def bars(series: dict[str, dict[str, float]], label: str, width: float = 7.5) -> Figure:
+    """Draw groups of bars: for every category, one bar of each series."""
+    categories = list(dict.fromkeys(name for values in series.values() for name in values))
+    figure, ax = axes(width, 3.6)
+    share = 0.8 / len(series)
+    for place, (name, values) in enumerate(series.items()):
+        x = np.arange(len(categories)) + (place - (len(series) - 1) / 2) * share
+        heights = [values.get(category, np.nan) for category in categories]
+        ax.bar(x, heights, share * 0.95, label=name, color=COLOURS[place % len(COLOURS)])
+    ax.set_xticks(range(len(categories)), categories, rotation=40, ha="right")
+    floor_at_data(ax, [v for values in series.values() for v in values.values()])
+    ax.set_ylabel(label)
+    ax.grid(axis="x", visible=False)
+    if len(series) > 1:
+        ax.legend(ncols=min(len(series), 5), loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    return figure
+
+
+def floor_at_data(ax: Axes, values: list[float]) -> None:
+    """Begin the vertical axis a little below the lowest value, so that differences can be seen."""
+    known = [v for v in values if v is not None and np.isfinite(v)]
+    if known:
+        low, high = min(known), max(known)
+        room = max(0.15 * (high - low), 0.005)
+        ax.set_ylim(max(0, low - 2 * room), high + room)
