@@ -190,3 +190,19 @@ def test_csr_is_never_made_dense(rng):
     y = np.arange(50) % 2
     dense = solve(MemoryBlocks(X.toarray()), one_vs_rest(y), 1.0, tol=1e-8)
     np.testing.assert_allclose(solve(MemoryBlocks(X), one_vs_rest(y), 1.0, tol=1e-8).coef, dense.coef, atol=1e-6)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+def test_large_unnormalised_features_in_single_precision(C):
+    """Where 2C‖φ‖² is far beyond 1/ε, rounding must slow the solver down at most, not make it diverge."""
+    rng = np.random.default_rng(0)
+    rotation, _ = np.linalg.qr(rng.normal(size=(80, 80)))
+    F = (rng.normal(size=(300, 80)) * np.geomspace(500, 5, 80)) @ rotation
+    y = rng.integers(0, 5, size=300)
+    problem = Problem(y, np.arange(5), np.ones(300))
+    single = solve(MemoryBlocks(F.astype(np.float32)), problem, C, max_iter=500)
+    double = solve(MemoryBlocks(F), problem, C, max_iter=500)
+    assert np.isfinite(single.coef).all()
+    assert double.converged.all()
+    at_zero = C * 300 * (1 - np.abs(1 - 2 * np.bincount(y) / 300) ** 2)  # w = 0 with the best intercept
+    np.testing.assert_allclose(single.objective, double.objective, atol=2e-3 * at_zero.max())

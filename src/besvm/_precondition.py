@@ -48,19 +48,33 @@ class Preconditioner:
         factors = list((thread_map if many else map)(lambda k: self._factor(active[:, k], C), columns))
 
         def apply(R: np.ndarray) -> np.ndarray:
-            inside = self.vectors.T @ R.astype(self.vectors.dtype)  # (r, k)
+            inside = self._coordinates_of(R)  # (r, k)
             solved = np.stack([cho_solve(f, inside[:, k]) for k, f in enumerate(factors)], axis=1)
-            result: np.ndarray = R / rest + self.vectors @ (solved - inside / rest).astype(self.vectors.dtype)
+            result: np.ndarray = self._combined(solved)
+            if self.vectors.shape[0] > self.vectors.shape[1]:
+                outside = R - self._combined(inside)
+                # once more: what rounding has left of R inside the span is large beside what the Hessian makes of it
+                outside -= self._combined(self._coordinates_of(outside))
+                result += outside / rest
             return result
 
         return apply
+
+    def _coordinates_of(self, R: np.ndarray) -> np.ndarray:
+        inside: np.ndarray = self.vectors.T @ R.astype(self.vectors.dtype)
+        return inside
+
+    def _combined(self, inside: np.ndarray) -> np.ndarray:
+        R: np.ndarray = (self.vectors @ inside.astype(self.vectors.dtype)).astype(np.float64)
+        return R
 
     def _factor(self, active: np.ndarray, C: float) -> Any:
         rows = np.flatnonzero(active)
         part = self.coordinates[rows]
         part *= np.sqrt(active[rows]).astype(part.dtype)[:, None]
         hessian = 2 * C * (part.T @ part).astype(np.float64)
-        hessian[np.diag_indices_from(hessian)] += 1
+        rounding = float(np.finfo(part.dtype).eps) * float(np.trace(hessian))  # it must stay positive definite
+        hessian[np.diag_indices_from(hessian)] += 1 + rounding
         return cho_factor(hessian, lower=True)
 
 

@@ -348,9 +348,10 @@ class _Newton:
         precondition = preconditioner.at(active, self.C)
         products = np.empty_like(self.margins)
 
-        def part(rows: slice, block: Any) -> tuple[np.ndarray]:
+        def part(rows: slice, block: Any) -> tuple[np.ndarray, np.ndarray]:
             products[rows] = forward(block)
-            return (active[rows] * products[rows],)
+            weighted = active[rows] * products[rows]
+            return weighted, np.einsum("ij,ij->j", weighted, products[rows], dtype=np.float64)
 
         X, ahead = np.zeros_like(self.gradient), np.zeros_like(self.margins)
         R = -self.gradient
@@ -359,8 +360,11 @@ class _Newton:
         rz = (R * Z).sum(axis=0)
         for _ in range(MAX_CG):
             forward = self.design.forward(P)
-            HP = self.penalty * P + 2 * self.C * self.design.backward(part)[0]
-            alpha = rz / np.maximum((P * HP).sum(axis=0), np.finfo(float).tiny)
+            pull, squares = self.design.backward(part)
+            HP = self.penalty * P + 2 * self.C * pull
+            # P·HP as a sum of squares: where features are large, rounding would leave the product negative
+            curvature = (self.penalty * P**2).sum(axis=0) + 2 * self.C * squares
+            alpha = rz / np.maximum(curvature, np.finfo(float).tiny)
             X += alpha * P
             ahead += alpha.astype(self.dtype) * products
             R = R - alpha * HP

@@ -59,7 +59,7 @@ def _formula(name: str, n: int, lab: Lab, n_basis: int) -> float:
     from besvm.analysis import complexity
 
     costs = {"n": n, "n_classes": lab.n_classes, "n_measures": 1, "n_basis": n_basis}
-    table = complexity(**costs, d_phi=lab.features_per_image(8), d_k=lab.features_per_image(8))
+    table = complexity(**costs, d_phi=lab.features_per_image(8), d_K=lab.features_per_image(8))
     return float((table.kernel if name == KERNEL else table.besvm).training_computation)
 
 

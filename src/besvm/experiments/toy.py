@@ -76,7 +76,7 @@ def _panel(method: str, points: int) -> Row:
     line = np.linspace(-1.25, 1.25, GRID)
     across, up = np.meshgrid(line, line)
     decision = model.decision_function(np.column_stack([across.ravel(), up.ravel()]))
-    rows = np.concatenate(model.basis_rows_) if isinstance(model, BESVMClassifier) else model.support_
+    rows: Any = model.basis_rows_[0] if isinstance(model, BESVMClassifier) else model.support_
     return {
         "decision": [round(float(one), 3) for one in decision],
         "x": X.round(4).ravel().tolist(),
