@@ -305,6 +305,7 @@ def test_the_plot_shows_every_trial_and_the_path(split):
         ({"validation": 0}, "validation must be a positive number, got 0"),
         ({"n_measures": 0}, "n_measures must be a whole number of at least 1, got 0"),
         ({"min_gain": np.nan}, "min_gain must be a finite number or None, got nan"),
+        ({"min_gain": "some"}, "min_gain must be a finite number or None, got 'some'"),
         ({"candidates": []}, "must name at least one similarity"),
         ({"folder": "x", "random_state": None}, "random_state must be a whole number where a folder is given"),
         ({"C": -1}, "C must be a positive number, got -1"),
@@ -386,6 +387,8 @@ def test_the_split_is_that_of_scikit_learn_for_rare_classes_too(digits):
     greedy = select(["linear"], basis=10).fit(X, y)
     train, held_out = train_test_split(np.arange(60), test_size=0.2)
     assert greedy._sizes[:2] == (len(train), len(held_out))
+    ten = np.arange(10) % 5
+    assert select(["linear"], basis=2, validation=0.7).fit(X[:10], ten)._sizes == (3, 7, 1)
 
 
 PEAK = """

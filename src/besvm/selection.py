@@ -153,11 +153,11 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         measures = as_measures(self.candidates)
         labels = _distinct([measure.label for measure in measures])
         self._check_parameters()
+        most = min(self.n_measures, len(measures))
         rng = make_rng(self.random_state)
         data = self._split(X, y, X_val, y_val, compares_vectors(measures), rng)
         with workers(self.n_jobs):
             expander = fit_expander(data.X, data.classes[data.labels], measures, self.basis, rng)
-            most = min(check_count("n_measures", self.n_measures), len(measures))
             chosen, max_rank = self._plan(data, expander, most)
             say(self.verbose, str(chosen))
             with self._folder(chosen) as folder:
@@ -218,11 +218,13 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         check_choice("normalize", self.normalize, NORMALIZATIONS)
+        check_count("n_measures", self.n_measures)
         check_positive("C", self.C)
         check_positive("tol", self.tol)
         if not 0 < check_positive("validation", self.validation) < 1:
             raise ValueError(f"validation must be a share between 0 and 1, got {self.validation!r}")
-        if self.min_gain is not None and not np.isfinite(self.min_gain):
+        gain = 0.0 if self.min_gain is None else self.min_gain
+        if not (isinstance(gain, (int, float, np.number)) and np.isfinite(gain)):
             raise ValueError(f"min_gain must be a finite number or None, got {self.min_gain!r}")
         seeded = isinstance(self.random_state, (int, np.integer)) and not isinstance(self.random_state, bool)
         if self.folder is not None and not seeded:
@@ -244,7 +246,8 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
             known = {label: number for number, label in enumerate(classes.tolist())}
             return Data(X, X_val, classes, labels, np.array([known.get(label, -1) for label in y_val.tolist()]))
         seed = int(rng.integers(2**31))
-        few = np.bincount(labels).min() < 2 or self.validation * len(labels) < len(classes)
+        smaller = min(self.validation, 1 - self.validation) * len(labels)
+        few = np.bincount(labels).min() < 2 or smaller < len(classes)  # too few for some of every class on both sides
         train, held_out = train_test_split(
             np.arange(len(labels)),
             test_size=self.validation,
