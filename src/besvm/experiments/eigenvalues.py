@@ -57,8 +57,10 @@ def correlation(table: Table, of: str, accuracy: str) -> float | None:
     """Return Pearson's r between a column and an accuracy, over the measures."""
     if len(table) < len(MEASURES):
         return None
-    r = np.corrcoef([row[of] for row in table], [row[accuracy] for row in table])[0, 1]
-    return float(r) if np.isfinite(r) else None
+    values, scores = np.array([row[of] for row in table]), np.array([row[accuracy] for row in table])
+    if not (values.std() and scores.std()):  # no correlation with what does not vary
+        return None
+    return float(np.corrcoef(values, scores)[0, 1])
 
 
 def summary(table: Table) -> Table:

@@ -71,11 +71,11 @@ def figures(table: Table) -> dict[str, Figure]:
         for place, step in enumerate(search["steps"], start=1):
             others = [score for score in step["candidates"].values() if score is not None]
             ax.scatter([place] * len(others), others, s=14, color="#9b9a97")
-            ax.annotate(step["chosen"], (place, step["accuracy"]), (0, 6), textcoords="offset points", ha="center")
+            ax.annotate(step["chosen"], (place, step["accuracy"]), (0, 7), textcoords="offset points", ha="center")
         places = range(1, len(search["steps"]) + 1)
         ax.plot(places, [step["accuracy"] for step in search["steps"]], "o-", color=COLOURS[0])
         ax.set(title=f"candidates: {search['candidates']}", xlabel="measures", xticks=list(places))
-        ax.margins(y=0.15)
+        ax.margins(x=0.2, y=0.15)
     several[0, 0].set_ylabel("held-out accuracy")
     return {"greedy": figure}
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from besvm.experiments.base import Cell, Claim, Experiment, Row, Table, check, value, where
+from besvm.experiments.base import Cell, Claim, Experiment, Row, Table, check, distinct, value, where
 from besvm.experiments.config import M1, M2
 from besvm.experiments.lab import Lab
 
@@ -48,6 +48,19 @@ def _accuracy(lab: Lab, measures: tuple[str, ...], per_class: int, n_folds: int)
 def accuracy(table: Table, name: str, count: int, per_class: int, folds: int) -> float | None:
     """Return the accuracy of the first ``count`` measures of a set; one measure is the same in both sets."""
     return value(table, "accuracy", set="M2" if count == 1 else name, measures=count, per_class=per_class, folds=folds)
+
+
+def summary(table: Table) -> Table:
+    """Return a row for every set of measures and number of folds, and a column for every size of the basis."""
+    found = []
+    for folds in distinct(table, "folds"):
+        for name, measures in SETS.items():
+            for count in range(1 if name == "M2" else 2, len(measures) + 1):
+                row: Row = {"measures": ", ".join(measures[:count]), "folds": folds}
+                for per_class in distinct(table, "per_class"):
+                    row[f"10 x {per_class}"] = accuracy(table, name, count, per_class, folds)
+                found.append(row)
+    return found
 
 
 def figures(table: Table) -> dict[str, Figure]:
@@ -115,4 +128,5 @@ EXPERIMENT = Experiment(
     cells=cells,
     figures=figures,
     claims=claims,
+    summary=summary,
 )

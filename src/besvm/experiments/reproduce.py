@@ -17,7 +17,7 @@ from besvm.experiments.config import FULL, QUICK
 from besvm.experiments.lab import Lab
 from besvm.experiments.results import Results, write_bytes, write_text
 from besvm.experiments.runner import Step, console_for_people, context_of, make_plan, output_folder, run, show_plan
-from besvm.report.figures import rendered
+from besvm.report.figures import in_style, rendered
 from besvm.report.page import Section, html_page, markdown_page
 
 DIGITS = "digits"
@@ -116,7 +116,9 @@ def _section(out: Path, step: Step, tables: dict[str, Table]) -> Section:
     if step.table:
         Results(out, "").write_table(experiment.name, step.table, {"title": experiment.title})
     svgs = {}
-    for name, figure in (experiment.figures(*inputs) if any(inputs) else {}).items():
+    with in_style():
+        figures = experiment.figures(*inputs) if any(inputs) else {}
+    for name, figure in figures.items():
         svgs[name] = rendered(figure, "svg")
         write_bytes(out / "figures" / f"{name}.svg", svgs[name])
         write_bytes(out / "figures" / f"{name}.png", rendered(figure, "png"))

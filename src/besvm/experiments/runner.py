@@ -172,8 +172,9 @@ class _Shown:
         """The time left: what is planned, corrected by how long the finished cells took."""
         if self.planned == 0:
             return ""
+        left = max(0.0, self.total - self.planned)
         pace = self.taken / self.planned if self.planned > 0.02 * self.total else 1.0
-        return f"about {show_seconds(pace * (self.total - self.planned))} left"
+        return f"about {show_seconds(pace * left)} left"
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,13 +31,19 @@ STYLE: Any = {
 }
 
 
+@contextmanager
+def in_style() -> Iterator[None]:
+    """Give everything drawn inside the ``with`` the one look, and leave matplotlib's own settings alone."""
+    with optional("matplotlib", "drawing").rc_context(STYLE):
+        yield
+
+
 def axes(width: float, height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Figure, Any]:
     """Return a new figure and its axes, without a window and without touching matplotlib's settings."""
-    mpl = optional("matplotlib", "drawing")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    with in_style():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
 
-    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)
         return figure, figure.subplots(rows, columns, **options)
@@ -43,10 +51,8 @@ def axes(width: float, height: float, rows: int = 1, columns: int = 1, **options
 
 def rendered(figure: Figure, kind: str) -> bytes:
     """Return a figure as the bytes of a PNG or SVG file; the same figure gives the same bytes."""
-    import matplotlib as mpl
-
     out = io.BytesIO()
-    with mpl.rc_context(STYLE):
+    with in_style():
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
         figure.savefig(out, format=kind, dpi=150, metadata=metadata)
     return out.getvalue()

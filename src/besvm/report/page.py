@@ -26,6 +26,11 @@ class Section:
     left_out: list[str] = field(default_factory=list)
 
 
+def heading(section: Section) -> str:
+    """Return the title with a capital letter."""
+    return section.title[0].upper() + section.title[1:]
+
+
 def show(entry: Any) -> str:
     """Return an entry of a table for people.
 
@@ -89,14 +94,14 @@ def _claims(claims: list[Claim]) -> str:
         )
     return (
         f'<h2 id="claims">What the paper claims, and what was measured</h2><p>{len(claims)} sentences: {line}.</p>'
-        '<table class="claims"><thead><tr><th>claim</th><th>measured</th><th></th></tr></thead><tbody>'
+        '<table class="claims"><thead><tr><th>claim</th><th>measured</th><th>verdict</th></tr></thead><tbody>'
         + "".join(rows)
         + "</tbody></table>"
     )
 
 
 def _section(section: Section) -> str:
-    parts = [f'<h2 id="{escape(section.name)}">{escape(section.title)}</h2>']
+    parts = [f'<h2 id="{escape(section.name)}">{escape(heading(section))}</h2>']
     parts.append(f"<blockquote><b>The paper:</b> {escape(section.paper)}</blockquote>")
     if section.note:
         parts.append(f'<p class="note">{escape(section.note)}</p>')
@@ -127,7 +132,7 @@ def markdown_page(title: str, about: str, sections: Iterable[Section], figures: 
     lines = [f"# {title}", "", about, "", "## What the paper claims, and what was measured", ""]
     lines += _markdown_table([{"claim": c.sentence, "measured": c.measured, "": verdict(c)} for c in claims])
     for section in several:
-        lines += ["", f"## {section.title[0].upper()}{section.title[1:]}", "", f"> The paper: {section.paper}", ""]
+        lines += ["", f"## {heading(section)}", "", f"> The paper: {section.paper}", ""]
         if section.note:
             lines += [section.note, ""]
         for name in section.figures:
