@@ -65,7 +65,7 @@ class MatrixCache:
             )
         except FileNotFoundError:
             pass
-        except (OSError, ValueError):
+        except (OSError, ValueError, EOFError):
             say(self.verbose, f"{path.name} in the cache cannot be read: computing it again")
         matrix = np.ascontiguousarray(compute(), dtype=np.float32)
         if matrix.shape != shape:

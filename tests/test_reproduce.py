@@ -1,0 +1,153 @@
+"""`besvm reproduce --quick`, as a user runs it: tables, figures, the page in a real browser, and kill -9."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from besvm.experiments import MODULES, experiments
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+
+
+def command(out: Path, *names: str) -> list[str]:
+    return [sys.executable, "-m", "besvm.cli", "reproduce", *names, "--quick", "--data", "digits", "--out", str(out)]
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+
+
+def run(out: Path, *names: str) -> str:
+    done = subprocess.run(command(out, *names), capture_output=True, text=True, env=environment(), timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""  # no warnings
+    return done.stdout
+
+
+def finished(out: Path) -> dict[str, int]:
+    return {str(path): path.stat().st_mtime_ns for path in (out / "cells").rglob("*.json")}
+
+
+def test_everything_quick(tmp_path):
+    said = run(tmp_path)
+    assert "cells" in said.split("\n")[0]  # the plan comes first
+    assert "left" in said
+    rows = {"baselines": 18, "full": 11, "eigs": 6, "greedy": 4, "multiple": 90, "mkl": 2, "normalisations": 135}
+    rows |= {"jittering": 7, "toy": 12, "complexity": 8, "endtoend": 4, "selection": 11 * (1 + 2 + 4 + 5)}
+    assert set(rows) | {"sparsity"} == set(MODULES)
+    for name, count in rows.items():
+        table = json.loads((tmp_path / "tables" / f"{name}.json").read_text())["rows"]
+        assert len(table) == count, name
+        with open(tmp_path / "tables" / f"{name}.csv") as file:
+            assert len(list(csv.DictReader(file))) == count
+        for row in table:
+            assert 0 <= row.get("accuracy", 0.5) <= 1
+    figures = {path.stem for path in (tmp_path / "figures").glob("*.svg")}
+    assert figures == {path.stem for path in (tmp_path / "figures").glob("*.png")}
+    assert {"full", "basis_selection", "eigs", "multiple_sims", "params_support", "toy", "toy_noise"} <= figures
+    assert {"normalization_one_sim", "normalization_multi_sim", "greedy", "baselines", "complexity", "mkl"} <= figures
+    assert not list(tmp_path.rglob("*.part"))
+    page = (tmp_path / "index.html").read_text()
+    assert page.count("<img ") == len(figures)
+    assert "does not hold" in page or "holds" in page
+    assert "![" in (tmp_path / "results.md").read_text()
+
+    before = finished(tmp_path)
+    again = run(tmp_path)
+    assert finished(tmp_path) == before
+    assert "  accuracy 0" not in again  # nothing is run twice
+    assert (tmp_path / "index.html").read_text() == page
+    look_at(tmp_path / "index.html", len(figures))
+
+
+def look_at(page: Path, n_figures: int) -> None:
+    """Open the page in Chromium, as wide as a desk and as narrow as a telephone."""
+    assert CHROMIUM, "the page is tested in Debian's chromium; install the packages chromium and chromium-driver"
+    assert DRIVER, "the page is tested in Debian's chromium; install the packages chromium and chromium-driver"
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
+    for argument in ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *quiet]:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=DRIVER))
+    try:
+        for width in (1200, 390):
+            browser.execute_cdp_cmd(
+                "Emulation.setDeviceMetricsOverride",
+                {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600},
+            )
+            browser.get(page.as_uri())
+            widths = browser.execute_script("return [...document.images].map(i => i.complete ? i.naturalWidth : 0)")
+            assert len(widths) == n_figures
+            assert min(widths) > 0
+            assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+            small = "[...document.querySelectorAll('p, td, th, li')].map(e => parseFloat(getComputedStyle(e).fontSize))"
+            assert browser.execute_script(f"return Math.min(...{small})") >= 12
+        assert browser.get_log("browser") == []
+    finally:
+        browser.quit()
+
+
+def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path):
+    process = subprocess.Popen(
+        command(tmp_path, "multiple", "eigs"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()
+    )
+    until = time.monotonic() + 120
+    while len(finished(tmp_path)) < 5 and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = finished(tmp_path)
+    total = 90 + 6
+    assert 5 <= len(before) < total
+    for path in before:
+        json.loads(Path(path).read_text())  # whole
+    run(tmp_path, "multiple", "eigs")
+    after = finished(tmp_path)
+    assert len(after) == total
+    assert {path: after[path] for path in before} == before  # none was run again
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_parts_of_other_runs_are_used(tmp_path):
+    """The figure of model sizes is drawn from two other experiments, whenever those were run."""
+    run(tmp_path, "baselines")
+    run(tmp_path, "sparsity")
+    assert "BE-SVM can be made more than 5 times sparser" in (tmp_path / "index.html").read_text()
+
+
+def test_plan_alone_runs_nothing(tmp_path):
+    done = subprocess.run([*command(tmp_path), "--plan"], capture_output=True, text=True, env=environment())
+    assert done.returncode == 0
+    assert all(experiment.name in done.stdout for experiment in experiments())
+    assert not (tmp_path / "cells").exists()
+    assert not (tmp_path / "index.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["table"], "no experiment is called 'table'; there are baselines"),
+        (["toy", "--data", "nowhere"], "nowhere"),
+        (["toy", "--memory-limit", "much"], "memory_limit must be"),
+        (["toy", "--out", __file__], "--out must be a folder, got the file"),
+    ],
+)
+def test_bad_input_gets_one_sentence(tmp_path, arguments, says):
+    base = [sys.executable, "-m", "besvm.cli", "reproduce", "--quick", "--out", str(tmp_path / "out")]
+    done = subprocess.run([*base, *arguments], capture_output=True, text=True, env=environment())
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") <= 2
