@@ -23,7 +23,7 @@ import besvm.variants
 DOCS = Path(__file__).parent
 ORDER = (
     *("cifar10", "linear", "kernel", "scaling", "tolerance", "features", "grid", "images"),
-    *("greedy", "bases", "startup"),
+    *("greedy", "bases", "multiclass", "prior", "startup"),
 )
 MODULES = {
     "besvm": besvm.__all__,
