@@ -19,6 +19,8 @@ import besvm.selection
 import besvm.similarities
 import besvm.testing
 import besvm.variants
+from besvm.experiments import experiments
+from besvm.experiments.reproduce import markdown_of
 
 DOCS = Path(__file__).parent
 ORDER = (
@@ -101,10 +103,14 @@ def readme() -> str:
     """Return the README with the measured parts filled in between their markers."""
     text = (DOCS.parent / "README.md").read_text()
     for name, part in (("demo", demo_table()), ("cifar10", cifar10_table()), ("speed", speed())):
-        text = re.sub(
-            rf"<!-- {name} -->.*?<!-- /{name} -->", f"<!-- {name} -->\n{part}\n<!-- /{name} -->", text, flags=re.S
-        )
+        text = filled_in(text, name, part)
     return text
+
+
+def filled_in(text: str, name: str, part: str) -> str:
+    """Return the text with ``part`` between the markers of that name."""
+    pattern = rf"<!-- {name} -->.*?<!-- /{name} -->"
+    return re.sub(pattern, lambda _: f"<!-- {name} -->\n{part}\n<!-- /{name} -->", text, flags=re.S)
 
 
 def measured(name: str) -> Any:
@@ -149,6 +155,22 @@ def speed() -> str:
     )
 
 
+def results() -> str:
+    """Return the page of the reproduction, from the tables that `besvm reproduce --out docs/results` wrote."""
+    return markdown_of(DOCS / "results", "results/figures")
+
+
+def analysis() -> str:
+    """Return the page on the alternatives, with the measured tables filled in between their markers."""
+    text = (DOCS / "analysis.md").read_text()
+    for name in re.findall(r"<!-- (\w+) -->", text):
+        (experiment,) = experiments([name])
+        rows = json.loads((DOCS / "results" / "tables" / f"{name}.json").read_text())["rows"]
+        shown = table(experiment.summary(rows) if experiment.summary else rows)
+        text = filled_in(text, name, part)
+    return text
+
+
 def broken_links() -> list[str]:
     """Return every relative link, in the README and the docs, that leads nowhere."""
     found = []
@@ -163,11 +185,13 @@ def main() -> None:
     """Write the pages, then check the links."""
     (DOCS / "benchmarks.md").write_text(benchmarks())
     (DOCS / "api.md").write_text(api())
+    (DOCS / "results.md").write_text(results())
+    (DOCS / "analysis.md").write_text(analysis())
     (DOCS.parent / "README.md").write_text(readme())
     broken = broken_links()
     if broken:
         sys.exit("links that lead nowhere:\n" + "\n".join(broken))
-    print("wrote docs/benchmarks.md, docs/api.md and the measured parts of README.md; every link leads somewhere")
+    print("wrote benchmarks, api, results and the measured parts of the other pages; every link leads somewhere")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from besvm.experiments.cache import MatrixCache
 from besvm.experiments.config import M2, QUICK
 from besvm.experiments.eigenvalues import correlation
 from besvm.experiments.lab import Lab
-from besvm.experiments.results import Results, as_csv, write_text
+from besvm.experiments.results import Results, as_csv, write_table, write_text
 from besvm.experiments.runner import make_plan, show_seconds
 from besvm.experiments.sparsity import sparser
 from besvm.report.page import Section, html_page, markdown_page
@@ -256,5 +256,5 @@ def test_page_escapes_what_it_shows():
 
 
 def test_tables_are_valid_json(tmp_path):
-    Results(tmp_path, "").write_table("full", [{"a": 1.5}], {"title": "x"})
+    write_table(tmp_path, "full", [{"a": 1.5}], {"title": "x"})
     assert json.loads((tmp_path / "tables" / "full.json").read_text()) == {"title": "x", "rows": [{"a": 1.5}]}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +13,11 @@ import numpy as np
 
 from besvm._machine import available_memory, parse_bytes
 from besvm.experiments import experiments
-from besvm.experiments.base import Table
+from besvm.experiments.base import Experiment, Table
 from besvm.experiments.cache import MatrixCache
 from besvm.experiments.config import FULL, QUICK
 from besvm.experiments.lab import Lab
-from besvm.experiments.results import Results, write_bytes, write_text
+from besvm.experiments.results import Results, write_bytes, write_table, write_text
 from besvm.experiments.runner import Step, console_for_people, context_of, make_plan, output_folder, run, show_plan
 from besvm.report.figures import in_style, rendered
 from besvm.report.page import Section, html_page, markdown_page
@@ -105,28 +107,56 @@ def _all_tables(lab: Lab, results: Results, steps: list[Step], limit: int) -> di
 
 
 def _write(out: Path, steps: list[Step], tables: dict[str, Table], about_run: str) -> None:
-    sections = [_section(out, step, tables) for step in steps if step.table or step.experiment.uses]
+    """Write tables, figures and the page of what is finished."""
+    sections = []
+    for step in steps:
+        experiment = step.experiment
+        inputs = [tables[name] for name in (experiment.name, *experiment.uses)]
+        if not any(inputs):
+            continue
+        with in_style():
+            figures = experiment.figures(*inputs)
+        svgs = {name: rendered(figure, "svg") for name, figure in figures.items()}
+        for name, figure in figures.items():
+            write_bytes(out / "figures" / f"{name}.svg", svgs[name])
+            write_bytes(out / "figures" / f"{name}.png", rendered(figure, "png"))
+        reasons = Counter(reason for _, reason in step.skipped)
+        left_out = [f"{count} cells, {reason}" for reason, count in reasons.items()]
+        known = {"title": experiment.title, "about": about_run, "figures": list(figures), "left_out": left_out}
+        write_table(out, experiment.name, step.table, known)
+        sections.append(section_of(experiment, tables, svgs, left_out))
     write_text(out / "index.html", html_page(TITLE, about_run, sections))
-    write_text(out / "results.md", markdown_page(TITLE, about_run, sections, "figures"))
 
 
-def _section(out: Path, step: Step, tables: dict[str, Table]) -> Section:
-    experiment = step.experiment
-    inputs = [step.table, *(tables[name] for name in experiment.uses)]
-    if step.table:
-        Results(out, "").write_table(experiment.name, step.table, {"title": experiment.title})
-    svgs = {}
-    with in_style():
-        figures = experiment.figures(*inputs) if any(inputs) else {}
-    for name, figure in figures.items():
-        svgs[name] = rendered(figure, "svg")
-        write_bytes(out / "figures" / f"{name}.svg", svgs[name])
-        write_bytes(out / "figures" / f"{name}.png", rendered(figure, "png"))
-    shown = experiment.summary(*inputs) if experiment.summary is not None and step.table else step.table
-    reasons = dict.fromkeys(reason for _, reason in step.skipped)
-    left_out = [f"{sum(why == reason for _, why in step.skipped)} cells, {reason}" for reason in reasons]
-    claims = experiment.claims(*inputs) if any(inputs) else []
-    return Section(experiment.name, experiment.title, experiment.paper, experiment.note, svgs, shown, claims, left_out)
+def section_of(
+    experiment: Experiment, tables: dict[str, Table], figures: dict[str, bytes], left_out: list[str]
+) -> Section:
+    """Return what a page shows of an experiment."""
+    inputs = [tables.get(name, []) for name in (experiment.name, *experiment.uses)]
+    table = experiment.summary(*inputs) if experiment.summary is not None and inputs[0] else inputs[0]
+    return Section(
+        name=experiment.name,
+        title=experiment.title,
+        paper=experiment.paper,
+        note=experiment.note,
+        figures=figures,
+        table=table,
+        claims=experiment.claims(*inputs),
+        left_out=left_out,
+    )
+
+
+def markdown_of(folder: Path, figures: str) -> str:
+    """Return the page in Markdown, from the tables that a reproduction has written into ``folder``."""
+    kept = {path.stem: json.loads(path.read_text()) for path in (folder / "tables").glob("*.json")}
+    tables = {name: entry["rows"] for name, entry in kept.items()}
+    sections = [
+        section_of(one, tables, dict.fromkeys(kept[one.name]["figures"], b""), kept[one.name]["left_out"])
+        for one in experiments()
+        if one.name in kept
+    ]
+    about_runs = dict.fromkeys(kept[section.name]["about"] for section in sections)
+    return markdown_page(TITLE, " ".join(about_runs), sections, figures)
 
 
 def about(lab: Lab, quick: bool, names: list[str] | None) -> str:

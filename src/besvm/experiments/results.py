@@ -68,10 +68,11 @@ class Results:
         """Keep a finished cell."""
         write_text(self._path(experiment, cell.key), json.dumps(row) + "\n")
 
-    def write_table(self, experiment: str, table: Table, about: dict[str, Any]) -> None:
-        """Write a table as CSV and as JSON."""
-        write_text(self.folder / "tables" / f"{experiment}.csv", as_csv(table))
-        write_text(self.folder / "tables" / f"{experiment}.json", json.dumps({**about, "rows": table}, indent=1) + "\n")
+
+def write_table(folder: Path, experiment: str, table: Table, about: dict[str, Any]) -> None:
+    """Write a table as CSV and as JSON."""
+    write_text(folder / "tables" / f"{experiment}.csv", as_csv(table))
+    write_text(folder / "tables" / f"{experiment}.json", json.dumps({**about, "rows": table}) + "\n")
 
 
 def as_csv(table: Table) -> str:
