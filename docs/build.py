@@ -167,7 +167,7 @@ def analysis() -> str:
         (experiment,) = experiments([name])
         rows = json.loads((DOCS / "results" / "tables" / f"{name}.json").read_text())["rows"]
         shown = table(experiment.summary(rows) if experiment.summary else rows)
-        text = filled_in(text, name, part)
+        text = filled_in(text, name, shown)
     return text
 
 
