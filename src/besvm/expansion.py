@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import joblib
@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._parallel import workers
-from besvm._rows import SETTLE_ROWS, evenly_spaced, n_rows
+from besvm._rows import SETTLE_ROWS, evenly_spaced, n_rows, take
 from besvm._validate import atomic_fit, check_vectors, forget, labels_or_none, make_rng
 from besvm.basis import Exemplars, choose_rows
 from besvm.measures import Measure, as_measure, as_measures, compares_vectors
@@ -36,12 +36,26 @@ class FittedMeasure:
     exemplars: Any  # as the similarity sees them: behind the features
     rows: np.ndarray | None  # of the training data; None for exemplars given outright
     transformer: int | None  # which of the expander's transformers comes first
+    places: np.ndarray | None = None  # in the list of exemplars given outright, where some have been dropped
 
     def __len__(self) -> int:
         return n_rows(self.exemplars)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_compare"}
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """What the exemplars are called: their training rows, or their places in the list that was given."""
+        if self.rows is not None:
+            return self.rows
+        return np.arange(len(self)) if self.places is None else self.places
+
+    def keep(self, columns: np.ndarray) -> FittedMeasure:
+        """Return the measure with the exemplars where this mask is true."""
+        name = "places" if self.rows is None else "rows"
+        kept: dict[str, Any] = {name: self.numbers[columns]}
+        return replace(self, exemplars=take(self.exemplars, np.flatnonzero(columns)), **kept)
 
     def __call__(self, samples: Any, first_row: int) -> np.ndarray:
         """Return the similarity of every sample to every exemplar, checked."""
@@ -101,6 +115,8 @@ class Expander:
         out = np.empty((n_rows(X), self.width), dtype=self.dtype)
         features: dict[int | None, Any] = {None: X}
         for measure, columns in zip(self.measures, self.groups, strict=True):
+            if len(measure) == 0:
+                continue
             key = measure.transformer
             if key not in features:
                 features[key] = self.transformers[key].transform(X)  # type: ignore[index]
@@ -110,14 +126,18 @@ class Expander:
             out[:, columns] = measure(samples, first_row)
         return out
 
+    def keep(self, columns: np.ndarray) -> Expander:
+        """Return the expander of the columns where this mask is true; a measure left with none does no more work."""
+        measures = [m.keep(columns[group]) for m, group in zip(self.measures, self.groups, strict=True)]
+        return replace(self, measures=measures)
+
     def feature_names(self) -> np.ndarray:
         """Return a name for every column: the measure, and the exemplar's training row (or its place)."""
         labels = [m.label for m in self.measures]
         names = []
         for place, measure in enumerate(self.measures):
             label = measure.label if labels.count(measure.label) == 1 else f"{measure.label}.{place}"
-            rows = range(len(measure)) if measure.rows is None else measure.rows
-            names += [f"{label}_{row}" for row in rows]
+            names += [f"{label}_{number}" for number in measure.numbers]
         return np.array(names, dtype=object)
 
 
