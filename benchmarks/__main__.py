@@ -14,7 +14,7 @@ from rich.table import Table
 
 from besvm._parallel import n_workers
 
-NAMES = ("startup", "features", "linear", "scaling", "tolerance", "images", "grid")
+NAMES = ("startup", "features", "linear", "scaling", "tolerance", "sparse", "images", "grid")
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 
 

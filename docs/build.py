@@ -18,7 +18,7 @@ import besvm.testing
 import besvm.variants
 
 DOCS = Path(__file__).parent
-ORDER = ("cifar10", "linear", "scaling", "tolerance", "features", "grid", "images", "startup")
+ORDER = ("cifar10", "linear", "scaling", "tolerance", "sparse", "features", "grid", "images", "startup")
 MODULES = {
     "besvm": besvm.__all__,
     "besvm.similarities": besvm.similarities.__all__,
