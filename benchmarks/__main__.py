@@ -15,18 +15,8 @@ from rich.table import Table
 from besvm._parallel import n_workers
 
 NAMES = (
-    "startup",
-    "features",
-    "linear",
-    "kernel",
-    "scaling",
-    "tolerance",
-    "images",
-    "grid",
-    "greedy",
-    "bases",
-    "multiclass",
-    "prior",
+    *("startup", "features", "linear", "kernel", "sparse", "scaling", "tolerance", "images", "grid"),
+    *("greedy", "bases", "multiclass", "prior"),
 )
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 

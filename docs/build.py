@@ -24,7 +24,7 @@ from besvm.experiments.reproduce import markdown_of
 
 DOCS = Path(__file__).parent
 ORDER = (
-    *("cifar10", "linear", "kernel", "scaling", "tolerance", "features", "grid", "images"),
+    *("cifar10", "linear", "kernel", "sparse", "scaling", "tolerance", "features", "grid", "images"),
     *("greedy", "bases", "multiclass", "prior", "startup"),
 )
 MODULES = {

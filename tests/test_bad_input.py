@@ -88,7 +88,7 @@ def test_bad_c(Estimator, C):
         ({"basis": [1, 40]}, "between 0 and 39"),
         ({"basis": [1, 1]}, "must all differ, got row 1 2 times"),
         ({"normalize": "minmax"}, "normalize must be 'mean-norm', 'z-score', None or a Nystrom instance, got 'minmax'"),
-        ({"penalty": "l3"}, "penalty must be 'l2', got 'l3'"),
+        ({"penalty": "l3"}, "penalty must be 'l2' or 'l1', got 'l3'"),
         ({"multi_class": "all"}, "multi_class must be 'ovr' or 'ovo' or 'ovo-own', got 'all'"),
         ({"storage": "tape"}, "storage must be one of"),
         ({"memory_limit": "much"}, "memory_limit must be"),

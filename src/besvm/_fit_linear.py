@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,13 @@ from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from besvm._parallel import threads_for
+from besvm._precondition import first_rank
 from besvm._progress import progress, say
 from besvm.blocks import RowBlocks
-from besvm.solver import Intercept, Problem, Result, solve
+from besvm.solver import Intercept, Problem, Result, solve, work_bytes
+from besvm.sparse_solver import HESSIAN_BYTES, solve_l1, work_bytes_l1
 
+PENALTIES = ("l2", "l1")
 ONE_FOLD_FROM = 5000  # rows: a fifth of them is then plenty to settle one number
 N_FOLDS = 5
 MAX_SLOPE = 1e3
@@ -39,30 +44,33 @@ def fit_linear(
     weights: np.ndarray,
     *,
     C: float,
+    penalty: str,
     intercept: Intercept,
     tol: float,
     max_iter: int,
     probability: bool,
     verbose: int = 0,
     start: tuple[np.ndarray, np.ndarray] | None = None,
-    max_rank: int | None = None,
+    **memory: Any,
 ) -> LinearModel:
-    """Train one-vs-rest (one column for two classes), and settle the slope of the probabilities on held-out rows."""
+    """Train one-vs-rest (one column for two classes), and settle the slope of the probabilities on held-out rows.
+
+    ``memory`` is what :func:`plan_work` says that the solver should save.
+    """
     positive = np.array([1]) if n_classes == 2 else np.arange(n_classes)
     problem = Problem(labels, positive, weights)
-    options: dict[str, Any] = {"C": C, "intercept": intercept, "max_iter": max_iter, "max_rank": max_rank}
-    slope = preconditioner = None
+    solver = solver_for(penalty, C=C, intercept=intercept, max_iter=max_iter, **memory)
+    slope = None
     n, D = blocks.shape
     a_pass = 4 * n * D * n_columns(n, n_classes, probability)
     with threads_for(a_pass), progress("training", verbose=verbose) as shown:
         if probability:
             held_out = held_out_problem(problem, folds(blocks, problem, n_classes), n_folds_for(n))
-            first = solve(blocks, held_out, tol=max(tol, HELD_OUT_TOL), report=shown.note, **options)
+            first = solver(blocks, held_out, tol=max(tol, HELD_OUT_TOL), report=shown.note)
             slope = _calibrate(first, held_out, n_classes)
-            preconditioner = first.preconditioner
+            solver = with_preconditioner(solver, first)
             start = start or average(first, len(positive))
-        options |= {"start": start, "preconditioner": preconditioner, "report": shown.note}
-        result = solve(blocks, problem, tol=tol, **options)
+        result = solver(blocks, problem, tol=tol, start=start, report=shown.note)
     say(
         verbose,
         f"trained {len(positive)} problems in {result.n_iter} Newton steps and {result.n_passes} passes, "
@@ -82,6 +90,34 @@ def warn_unless_converged(result: Result, tol: float, max_iter: int, dtype: Any)
             ConvergenceWarning,
             stacklevel=6,
         )
+
+
+def solver_for(penalty: str, **options: Any) -> Callable[..., Result]:
+    """Return the solver of a penalty, with its options filled in."""
+    return partial(solve if penalty == "l2" else solve_l1, **options)
+
+
+def with_preconditioner(solver: Callable[..., Result], first: Result) -> Callable[..., Result]:
+    """Return the solver with the preconditioner of an earlier result, if it has one."""
+    return solver if first.preconditioner is None else partial(solver, preconditioner=first.preconditioner)
+
+
+def drop_unused(expander: Any, normalizer: Any, model: LinearModel) -> tuple[Any, Any, LinearModel]:
+    """Return all three without the features that no class uses: they need not be computed to predict.
+
+    A normaliser that mixes the features has no ``keep``, and leaves everything as it is.
+    """
+    used = (model.coef != 0).any(axis=0)
+    if not used.any():
+        warnings.warn(
+            "at this C the L1 penalty leaves no exemplar: every sample is given one and the same class; raise C",
+            UserWarning,
+            stacklevel=4,
+        )
+    if used.all() or not (normalizer is None or hasattr(normalizer, "keep")):
+        return expander, normalizer, model
+    kept = None if normalizer is None else normalizer.keep(used)
+    return expander.keep(used), kept, replace(model, coef=model.coef[:, used])
 
 
 def n_folds_for(n: int) -> int:
@@ -127,6 +163,20 @@ def n_columns(n: int, n_classes: int, probability: bool) -> int:
     """Return how many columns are ever solved at once."""
     one_vs_rest = 1 if n_classes == 2 else n_classes
     return one_vs_rest * (n_folds_for(n) if probability else 1)
+
+
+def plan_work(penalty: str, n: int, n_features: int, n_columns: int, sparing: bool) -> tuple[int, dict[str, Any]]:
+    """Return the memory that training takes beside the features, and what ``fit_linear`` needs to know to keep to it.
+
+    ``sparing`` is for where memory is short: the solver then takes less, and perhaps more passes.
+    """
+    if penalty == "l1":
+        hessian_bytes = HESSIAN_BYTES // (8 if sparing else 1)
+        return work_bytes_l1(n, n_features, n_columns, hessian_bytes), {"hessian_bytes": hessian_bytes}
+    if not sparing:
+        return work_bytes(n, n_features, n_columns), {}
+    rank = first_rank(n_features + 1)
+    return work_bytes(n, n_features, n_columns, rank), {"max_rank": rank}
 
 
 def average(result: Result, K: int) -> tuple[np.ndarray, np.ndarray]:

@@ -15,11 +15,13 @@ from besvm._fit_linear import (
     held_out_problem,
     most_likely_slope,
     n_folds_for,
+    solver_for,
     warn_unless_converged,
+    with_preconditioner,
 )
 from besvm._progress import progress
 from besvm.blocks import MemoryBlocks, RowBlocks
-from besvm.solver import Problem, Result, solve
+from besvm.solver import Problem, Result
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:
@@ -54,6 +56,7 @@ def fit_pairs(
     n_classes: int,
     weights: np.ndarray,
     *,
+    penalty: str,
     tol: float,
     max_iter: int,
     probability: bool,
@@ -81,15 +84,13 @@ def fit_pairs(
                 columns = np.flatnonzero((basis_labels == a) | (basis_labels == b))
             part = MemoryBlocks(gather(blocks, rows, columns))
             problem = Problem((labels[rows] == b).astype(np.intp), np.array([1]), weights[rows])
-            start = preconditioner = None
+            start, solver = None, solver_for(penalty, max_iter=max_iter, **options)
             if probability:
                 held_out = held_out_problem(problem, fold[rows], n_folds)
-                first = solve(part, held_out, tol=max(tol, HELD_OUT_TOL), max_iter=max_iter, **options)
+                first = solver(part, held_out, tol=max(tol, HELD_OUT_TOL))
                 coef[:n_folds, columns, k], intercept[:n_folds, k] = first.coef.T, first.intercept
-                start, preconditioner = average(first, 1), first.preconditioner
-            result = solve(
-                part, problem, tol=tol, max_iter=max_iter, start=start, preconditioner=preconditioner, **options
-            )
+                start, solver = average(first, 1), with_preconditioner(solver, first)
+            result = solver(part, problem, tol=tol, start=start)
             coef[n_folds, columns, k], intercept[n_folds, k] = result.coef[:, 0], result.intercept[0]
             results.append(result)
             shown.advance(1)

@@ -13,10 +13,9 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from besvm._fit_linear import LinearModel, fit_linear, n_columns
+from besvm._fit_linear import PENALTIES, LinearModel, drop_unused, fit_linear, n_columns, plan_work
 from besvm._one_vs_one import class_scores, fit_pairs, largest_pair
 from besvm._parallel import slices, workers
-from besvm._precondition import first_rank
 from besvm._progress import progress, say
 from besvm._rows import n_rows, span
 from besvm._validate import (
@@ -35,7 +34,7 @@ from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.expansion import fit_expander, mark_input, n_different
 from besvm.measures import as_measures, compares_vectors
 from besvm.normalization import check_normalize, fit_normalizer
-from besvm.solver import Intercept, work_bytes
+from besvm.solver import Intercept
 from besvm.storage import filled, plan
 
 MULTI_CLASS = ("ovr", "ovo", "ovo-own")
@@ -49,6 +48,7 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
     """Abstract: classes and probabilities from ``decision_function``."""
 
     C: float
+    penalty: str
     multi_class: str = "ovr"
     fit_intercept: bool
     penalize_intercept: bool
@@ -107,6 +107,7 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
             len(classes),
             weights,
             C=check_positive("C", self.C),
+            penalty=self.penalty,
             intercept=_intercept(self.fit_intercept, self.penalize_intercept),
             tol=check_positive("tol", self.tol),
             max_iter=check_count("max_iter", self.max_iter),
@@ -139,7 +140,8 @@ class LinearSVMClassifier(_MarginClassifier):
     ----------
     C : float, default=1.0
         Weight of the loss against the norm.
-    penalty : {"l2"}, default="l2"
+    penalty : {"l2", "l1"}, default="l2"
+        "l1" puts ‖w‖₁ in the place of ½‖w‖², LinearSVC's objective with ``penalty="l1"``: most weights are then zero.
     fit_intercept : bool, default=True
     penalize_intercept : bool, default=False
         True treats the intercept as the weight of a constant feature 1, as LIBLINEAR and LinearSVC do.
@@ -168,7 +170,7 @@ class LinearSVMClassifier(_MarginClassifier):
     classes_ : ndarray
     converged_ : bool
     gradient_norm_, objective_ : ndarray of shape (K,)
-        The relative gradient's norm and the objective of each problem.
+        The relative norm of the gradient (of the smallest subgradient, for "l1") and the objective of each problem.
     n_iter_, n_passes_ : int
         Newton steps, and how often the features were read.
 
@@ -221,7 +223,7 @@ class LinearSVMClassifier(_MarginClassifier):
         sample_weight : array of shape (n,), optional
             What every row weighs in the loss.
         """
-        check_choice("penalty", self.penalty, ("l2",))
+        check_choice("penalty", self.penalty, PENALTIES)
         X = validated(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
         classes, labels = check_classes(X, y)
         weights = check_weights(X, labels, classes, self.class_weight, sample_weight, X.dtype)
@@ -266,7 +268,8 @@ class BESVMClassifier(_MarginClassifier):
         As in :class:`BasisExpansion`: "balanced" takes away the pull towards classes with few exemplars.
     C : float, default=1.0
         1 is nearly always right after the mean-norm normalisation.
-    penalty : {"l2"}, default="l2"
+    penalty : {"l2", "l1"}, default="l2"
+        With "l1" most weights are zero, and the exemplars that no class uses are dropped from the model.
     multi_class : {"ovr", "ovo", "ovo-own"}, default="ovr"
         One problem for every class against the rest, or one for every pair of classes, on the rows of the two: with all
         exemplars ("ovo"), or only those of the two classes ("ovo-own"). One-vs-rest is as a rule faster and better.
@@ -286,7 +289,7 @@ class BESVMClassifier(_MarginClassifier):
     Attributes
     ----------
     basis_rows_ : list of ndarray or None
-        For every measure, the training rows that are its exemplars.
+        For every measure, the training rows that are its exemplars (and that an "l1" penalty has left).
     n_basis_ : int
         The number of different exemplars.
     coef_, intercept_, classes_, converged_, gradient_norm_, objective_, n_iter_, n_passes_
@@ -357,7 +360,7 @@ class BESVMClassifier(_MarginClassifier):
         sample_weight : array of shape (n,), optional
             What every row weighs in the loss and in the normalisation.
         """
-        check_choice("penalty", self.penalty, ("l2",))
+        check_choice("penalty", self.penalty, PENALTIES)
         check_choice("multi_class", self.multi_class, MULTI_CLASS)
         check_normalize(self.normalize, self.basis_weight)
         check_positive("C", self.C)  # before anything is computed
@@ -370,20 +373,21 @@ class BESVMClassifier(_MarginClassifier):
         with workers(self.n_jobs):
             expander = fit_expander(X, classes[labels], measures, self.basis, make_rng(self.random_state), weights)
             n, width = n_rows(X), expander.width
-            rank = None if self.memory_limit is None else first_rank(width + 1)  # where memory is short, save here too
-            work = work_bytes(n, width, n_columns(n, len(classes), self.probability), rank)
-            own: dict[str, Any] = {}
+            columns = n_columns(n, len(classes), self.probability)
+            work, options = plan_work(self.penalty, n, width, columns, sparing=self.memory_limit is not None)
             if self.multi_class != "ovr" and len(classes) > 2:
                 work += 4 * width * largest_pair(labels)
                 if self.multi_class == "ovo-own":
-                    own = {"basis_labels": np.concatenate(expander.basis_labels(labels))}
+                    options["basis_labels"] = np.concatenate(expander.basis_labels(labels))
             chosen = plan(n, width, work, self.storage, self.memory_limit)
             say(self.verbose, str(chosen))
             with filled(expander, X, chosen.storage, self.verbose) as blocks:
                 normalizer = fit_normalizer(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
                 if normalizer is not None:
                     blocks.update(lambda rows, block: normalizer(block))
-                model = self._train(blocks, classes, labels, weights, max_rank=rank, **own)
+                model = self._train(blocks, classes, labels, weights, **options)
+        if self.penalty == "l1":
+            expander, normalizer, model = drop_unused(expander, normalizer, model)
         self._take(classes, model)
         self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
         self.basis_rows_ = [measure.rows for measure in expander.measures]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import joblib
@@ -37,12 +37,26 @@ class FittedMeasure:
     exemplars: Any  # as the similarity sees them: behind the features
     rows: np.ndarray | None  # of the training data; None for exemplars given outright
     transformer: int | None  # which of the expander's transformers comes first
+    places: np.ndarray | None = None  # in the list of exemplars given outright, where some have been dropped
 
     def __len__(self) -> int:
         return n_rows(self.exemplars)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_compare"}
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """What the exemplars are called: their training rows, or their places in the list that was given."""
+        if self.rows is not None:
+            return self.rows
+        return np.arange(len(self)) if self.places is None else self.places
+
+    def keep(self, columns: np.ndarray) -> FittedMeasure:
+        """Return the measure with the exemplars where this mask is true."""
+        name = "places" if self.rows is None else "rows"
+        kept: dict[str, Any] = {name: self.numbers[columns]}
+        return replace(self, exemplars=take(self.exemplars, np.flatnonzero(columns)), **kept)
 
     def __call__(self, samples: Any, first_row: int | np.ndarray) -> np.ndarray:
         """Return the similarity of every sample to every exemplar, checked; messages count from ``first_row``.
@@ -106,6 +120,8 @@ class Expander:
         out = np.empty((n_rows(X), self.width), dtype=self.dtype)
         features: dict[int | None, Any] = {None: X}
         for measure, columns in zip(self.measures, self.groups, strict=True):
+            if len(measure) == 0:
+                continue
             key = measure.transformer
             if key not in features:
                 features[key] = self.transformers[key].transform(X)  # type: ignore[index]
@@ -141,22 +157,26 @@ class Expander:
             raise ValueError("the exemplars were given outright, so that their classes are not known; give row numbers")
         return [labels[measure.rows] for measure in self.measures]
 
+    def keep(self, columns: np.ndarray) -> Expander:
+        """Return the expander of the columns where this mask is true; a measure left with none does no more work."""
+        measures = [m.keep(columns[group]) for m, group in zip(self.measures, self.groups, strict=True)]
+        return replace(self, measures=measures)
+
     def feature_names(self) -> np.ndarray:
         """Return a name for every column: the measure, and the exemplar's training row (or its place)."""
         labels = [m.label for m in self.measures]
         names = []
         for place, measure in enumerate(self.measures):
             label = measure.label if labels.count(measure.label) == 1 else f"{measure.label}.{place}"
-            rows = range(len(measure)) if measure.rows is None else measure.rows
-            names += [f"{label}_{row}" for row in rows]
+            names += [f"{label}_{number}" for number in measure.numbers]
         return np.array(names, dtype=object)
 
 
 def n_different(measures: list[FittedMeasure]) -> int:
     """Return the number of different exemplars; those given outright are one basis that is shared, as a rule."""
-    given = [len(measure) for measure in measures if measure.rows is None]
-    rows = [measure.rows for measure in measures if measure.rows is not None]
-    return max(given, default=0) + (len(np.unique(np.concatenate(rows))) if rows else 0)
+    given = [measure.numbers for measure in measures if measure.rows is None]
+    chosen = [measure.numbers for measure in measures if measure.rows is not None]
+    return sum(len(np.unique(np.concatenate(numbers))) for numbers in (given, chosen) if numbers)
 
 
 def as_dtype(X: Any, dtype: np.dtype[Any]) -> Any:

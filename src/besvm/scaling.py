@@ -30,6 +30,10 @@ class Affine:
         block /= self.scale
         return block
 
+    def keep(self, columns: np.ndarray) -> Affine:
+        """Return the normalisation of these columns alone."""
+        return Affine(self.mean[columns], self.scale[columns])
+
 
 def fit_affine(
     blocks: RowBlocks,

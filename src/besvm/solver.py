@@ -80,7 +80,7 @@ class Result:
     n_iter: int  # Newton steps
     n_passes: int  # times the features were read
     margins: np.ndarray = field(repr=False)  # (n, K) decision values of the rows solved on
-    preconditioner: Preconditioner = field(repr=False)
+    preconditioner: Preconditioner | None = field(repr=False, default=None)
 
 
 class Design:
