@@ -6,7 +6,7 @@ import numpy as np
 
 from besvm.basis import IndexBasis
 from besvm.datasets import load_cifar10
-from besvm.expansion import fit_expander
+from besvm.expander import fit_expander
 from besvm.measures import as_measures
 from besvm.scaling import fit_affine
 from besvm.storage import filled

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from besvm import BESVMClassifier, LinearSVMClassifier, Measure
 from besvm._fit_linear import LinearModel, drop_unused
 from besvm.basis import Exemplars
-from besvm.expansion import fit_expander
+from besvm.expander import fit_expander
 from besvm.measures import as_measures
 from besvm.scaling import Affine
 from besvm.similarities import RBF, Linear

@@ -31,7 +31,7 @@ from besvm._validate import (
     validated,
 )
 from besvm.blocks import MemoryBlocks, RowBlocks
-from besvm.expansion import fit_expander, mark_input, n_different
+from besvm.expander import fit_expander, mark_input, n_different
 from besvm.measures import as_measures, compares_vectors
 from besvm.normalization import check_normalize, fit_normalizer
 from besvm.solver import Intercept

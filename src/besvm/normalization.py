@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from besvm._validate import check_choice
 from besvm.blocks import RowBlocks
+from besvm.expander import Expander
 from besvm.nystrom import WAYS, Nystrom, Rotation, fit_roots
 from besvm.scaling import NORMALIZATIONS, fit_affine
-
-if TYPE_CHECKING:
-    from besvm.expansion import Expander
 
 BASIS_WEIGHTS = (None, "balanced")
 

@@ -35,7 +35,7 @@ from besvm._validate import (
     make_rng,
 )
 from besvm.classifier import BESVMClassifier
-from besvm.expansion import Expander, fit_expander, mark_input
+from besvm.expander import Expander, fit_expander, mark_input
 from besvm.measures import Measure, as_measures, compares_vectors
 from besvm.scaling import NORMALIZATIONS, fit_affine
 from besvm.solver import work_bytes

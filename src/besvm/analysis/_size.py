@@ -11,7 +11,7 @@ from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
 from besvm.classifier import BESVMClassifier, LinearSVMClassifier
-from besvm.expansion import FittedMeasure, n_different
+from besvm.expander import FittedMeasure, n_different
 from besvm.similarities.precomputed import Precomputed
 
 

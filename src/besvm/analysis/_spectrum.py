@@ -13,7 +13,8 @@ from besvm._parallel import workers
 from besvm._rows import take
 from besvm._spectrum import check_matrix, rounding
 from besvm._validate import check_vectors, labels_or_none, make_rng
-from besvm.expansion import BasisExpansion, fit_expander
+from besvm.expander import fit_expander
+from besvm.expansion import BasisExpansion
 from besvm.measures import as_measure, compares_vectors
 from besvm.similarities.precomputed import Precomputed
 

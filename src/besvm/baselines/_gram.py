@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from besvm._rows import SETTLE_ROWS, evenly_spaced, n_rows, take
-from besvm.expansion import SMALL, FittedMeasure, SharedFeatures, as_dtype, needs_float64
+from besvm.expander import SMALL, FittedMeasure, SharedFeatures, as_dtype, needs_float64
 from besvm.measures import Measure
 from besvm.similarities.base import Similarity, resolve
 from besvm.similarities.precomputed import Precomputed

@@ -23,7 +23,7 @@ from besvm._validate import (
     check_weights,
     make_rng,
 )
-from besvm.expansion import Expander, fit_expander, mark_input, n_different
+from besvm.expander import Expander, fit_expander, mark_input, n_different
 from besvm.measures import as_measures, compares_vectors
 from besvm.normalization import check_normalize, fit_normalizer
 from besvm.storage import AUTO_SHARE, filled

@@ -26,7 +26,7 @@ from besvm.baselines._pairs import (
     train_pairs,
     votes_of,
 )
-from besvm.expansion import mark_input
+from besvm.expander import mark_input
 from besvm.measures import as_measures, compares_vectors
 from besvm.storage import rows_per_block
 

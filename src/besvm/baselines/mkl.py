@@ -28,7 +28,7 @@ from besvm.baselines._pairs import (
     votes_of,
 )
 from besvm.baselines.kernel import KernelSVMClassifier
-from besvm.expansion import mark_input
+from besvm.expander import mark_input
 from besvm.measures import as_measures, compares_vectors
 from besvm.storage import rows_per_block
 
