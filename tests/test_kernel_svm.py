@@ -56,7 +56,7 @@ def same_as_svc(ours, svc, X):
     assert ours.n_support_.tolist() == svc.n_support_.tolist()
     assert ours.decision_function(X) == pytest.approx(svc.decision_function(X), abs=1e-4)
     assert ours.predict(X).tolist() == svc.predict(X).tolist()
-    sign = -1 if len(svc.classes_) == 2 else 1
+    sign = 1 if len(svc.classes_) == 2 else -1  # SVC changes sides between two classes and more
     assert ours.intercept_ == pytest.approx(sign * svc.intercept_, abs=1e-4)
 
 
@@ -94,7 +94,7 @@ def test_equals_svc_on_strings():
     K = np.array([[shared_letters(a, b) for a in words] for b in words])
     ours = KernelSVMClassifier(shared_letters, tol=TIGHT, n_jobs=1).fit(words, y)
     svc = SVC(kernel="precomputed", tol=TIGHT).fit(K, y)
-    assert ours.pair_decision(words) == pytest.approx(
+    assert -ours.pair_decision(words) == pytest.approx(  # SVC's pairs, unlike its two classes, are for the first
         SVC(kernel="precomputed", tol=TIGHT, decision_function_shape="ovo").fit(K, y).decision_function(K), abs=1e-4
     )
     assert ours.predict(words).tolist() == svc.predict(K).tolist()
@@ -135,7 +135,7 @@ def test_ties_of_votes_fall_as_in_svc(rng):
     decisions = ours.pair_decision(X_test)
     votes = np.stack(
         [
-            sum((decisions[:, p] > 0) == (c == a) for p, (a, b) in enumerate(ours.pairs_) if c in (a, b))
+            sum((decisions[:, p] < 0) == (c == a) for p, (a, b) in enumerate(ours.pairs_) if c in (a, b))
             for c in range(8)
         ]
     )
@@ -156,7 +156,7 @@ def test_attributes_fit_together(three, spectrum):
     assert model.pair_decision(X_test) == pytest.approx(by_hand, abs=1e-9)
     assert model.gram(X) == pytest.approx(np.tanh(0.05 * X @ X.T))
     for (a, b), (rows, signed) in zip(model.pairs_, model.alphas_, strict=True):
-        assert ((signed > 0) == (y[rows] == a)).all()
+        assert ((signed > 0) == (y[rows] == b)).all()
         assert set(y[rows]) == {a, b}
         assert np.abs(signed).max() <= 1.5 + 1e-9
         assert signed.sum() == pytest.approx(0, abs=1e-9)

@@ -7,7 +7,8 @@ from sklearn.multiclass import OneVsOneClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier
-from besvm._one_vs_one import class_pairs, class_scores, gather
+from besvm._one_vs_one import gather
+from besvm._votes import class_pairs, class_scores
 from besvm.basis import Exemplars
 from besvm.blocks import ComputedBlocks, MemoryBlocks
 from besvm.similarities import RBF
@@ -57,14 +58,16 @@ def test_scores_are_scikit_learns(four_classes):
 
 def test_votes_come_before_margins():
     margins = np.array([[0.1, 0.1, -9.0], [-0.1, 0.2, 0.3]])  # pairs (0,1), (0,2), (1,2)
-    scores = class_scores(margins, 3)
+    scores = class_scores(margins, class_pairs(3), 3)
     assert scores[0].argmax() == 1
     assert scores[1].argmax() == 2
     assert np.array_equal(np.rint(scores), [[0, 2, 1], [1, 0, 2]])
 
 
 def test_circle_of_votes_is_decided_by_margins():
-    assert class_scores(np.array([[5.0, -1.0, 1.0]]), 3).argmax() == 1  # 0 < 1, 2 < 0, 1 < 2: a vote each
+    assert (
+        class_scores(np.array([[5.0, -1.0, 1.0]]), class_pairs(3), 3).argmax() == 1
+    )  # a vote each
 
 
 @pytest.mark.parametrize("multi_class", ["ovo", "ovo-own"])

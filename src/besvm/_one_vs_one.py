@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,34 +19,14 @@ from besvm._fit_linear import (
     with_preconditioner,
 )
 from besvm._progress import progress
+from besvm._votes import class_pairs, class_scores
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.solver import Problem, Result
-
-
-def class_pairs(n_classes: int) -> list[tuple[int, int]]:
-    """Return the pairs (a, b) of classes, a < b, in the order of the columns; a positive margin speaks for b."""
-    return list(combinations(range(n_classes), 2))
 
 
 def largest_pair(labels: np.ndarray) -> int:
     """Return the number of rows of the two largest classes."""
     return int(np.sort(np.bincount(labels))[-2:].sum())
-
-
-def class_scores(margins: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return a score for every class from the margins of the pairs: its votes, and less than half a vote of margins.
-
-    This is scikit-learn's rule: sums of margins, squeezed into (-1/3, 1/3), decide where votes are equal.
-    """
-    votes = np.zeros((len(margins), n_classes))
-    confidence = np.zeros_like(votes)
-    for (a, b), margin in zip(class_pairs(n_classes), margins.T, strict=True):
-        confidence[:, a] -= margin
-        confidence[:, b] += margin
-        votes[:, a] += margin <= 0
-        votes[:, b] += margin > 0
-    scores: np.ndarray = votes + confidence / (3 * (np.abs(confidence) + 1))
-    return scores
 
 
 def fit_pairs(
@@ -98,7 +77,7 @@ def fit_pairs(
     if probability:
         rows = np.flatnonzero(fold < n_folds)
         margins = _held_out_margins(blocks, fold, coef[:n_folds], intercept[:n_folds])[rows]
-        slope = most_likely_slope(class_scores(margins, n_classes), labels[rows], weights[rows], n_classes)
+        slope = most_likely_slope(class_scores(margins, pairs, n_classes), labels[rows], weights[rows], n_classes)
     result = _together(results)
     warn_unless_converged(result, tol, max_iter, blocks.dtype)
     return LinearModel(coef[n_folds].T, intercept[n_folds], slope, result)

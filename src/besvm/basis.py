@@ -148,19 +148,33 @@ class KMedoidsBasis(BasisSelector):
         return np.sort(np.concatenate(chosen))
 
 
-def _implied_distance(X: Any, rows: np.ndarray, similarity: Similarity) -> np.ndarray:
-    S = np.asarray(similarity(take(X, rows), similarity.exemplars(X, rows)), dtype=np.float32)
-    if S.shape != (len(rows), len(rows)):
+def checked_similarities(
+    similarity: Similarity,
+    samples: Any,
+    exemplars: Any,
+    rows: np.ndarray,
+    exemplar_rows: np.ndarray,
+    dtype: Any = np.float64,
+) -> np.ndarray:
+    """Return the similarities of the samples (training rows ``rows``) to the exemplars, if they are sound."""
+    S = np.array(similarity(samples, exemplars), dtype=dtype)  # a copy: it will be normalised in place
+    if S.shape != (len(rows), len(exemplar_rows)):
         raise ValueError(
-            f"the similarity {similarity.label!r} must return a matrix of shape {(len(rows), len(rows))} "
+            f"the similarity {similarity.label!r} must return a matrix of shape {(len(rows), len(exemplar_rows))} "
             f"(samples, exemplars), got {S.shape}"
         )
     if not np.isfinite(S).all():
         i, j = np.argwhere(~np.isfinite(S))[0]
         raise ValueError(
             f"the similarity {similarity.label!r} must be finite, got {S[i, j]} "
-            f"for the pair of training rows {rows[j]} and {rows[i]}"
+            f"for the pair of training rows {exemplar_rows[j]} and {rows[i]}"
         )
+    return S
+
+
+def _implied_distance(X: Any, rows: np.ndarray, similarity: Similarity) -> np.ndarray:
+    exemplars = similarity.exemplars(X, rows)
+    S = checked_similarities(similarity, take(X, rows), exemplars, rows, rows, np.float32)
     own = np.diag(S)
     distance: np.ndarray = own[:, None] + own - S - S.T
     return distance

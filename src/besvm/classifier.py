@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._fit_linear import PENALTIES, LinearModel, drop_unused, fit_linear, n_columns, plan_work
-from besvm._one_vs_one import class_scores, fit_pairs, largest_pair
+from besvm._one_vs_one import fit_pairs, largest_pair
 from besvm._parallel import slices, workers
 from besvm._progress import progress, say
 from besvm._rows import n_rows, span
@@ -30,6 +30,7 @@ from besvm._validate import (
     make_rng,
     validated,
 )
+from besvm._votes import class_pairs, class_scores
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.expander import fit_expander, mark_input, n_different
 from besvm.measures import as_measures, compares_vectors
@@ -66,7 +67,8 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
         margins = self._margins(X)
         if len(self.classes_) == 2:
             return margins[:, 0]
-        return class_scores(margins, len(self.classes_)) if self._one_vs_one else margins
+        n_classes = len(self.classes_)
+        return class_scores(margins, class_pairs(n_classes), n_classes) if self._one_vs_one else margins
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of every sample."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from besvm._rows import n_rows, take
 from besvm._validate import check_count, check_positive
-from besvm.basis import BasisSelector, RandomBasis, _pools
+from besvm.basis import BasisSelector, RandomBasis, _pools, checked_similarities
 from besvm.blocks import MemoryBlocks
 from besvm.scaling import fit_affine
 from besvm.similarities.base import Similarity
@@ -217,31 +217,7 @@ class _Pairs:
         samples = self.samples if len(at) == len(self.rows) else take(self.samples, at)
         named = self.rows[at], self.rows[exemplars]
         seen = self.similarity.exemplars(self._X, self._rows_of_X[exemplars])
-        return _checked(self.similarity, samples, seen, *named)
-
-
-def _checked(
-    similarity: Similarity,
-    samples: Any,
-    exemplars: Any,
-    rows: np.ndarray,
-    exemplar_rows: np.ndarray,
-    dtype: Any = np.float64,
-) -> np.ndarray:
-    """Return the similarities of the samples (training rows ``rows``) to the exemplars, if they are sound."""
-    S = np.array(similarity(samples, exemplars), dtype=dtype)  # a copy: it will be normalised in place
-    if S.shape != (len(rows), len(exemplar_rows)):
-        raise ValueError(
-            f"the similarity {similarity.label!r} must return a matrix of shape {(len(rows), len(exemplar_rows))} "
-            f"(samples, exemplars), got {S.shape}"
-        )
-    if not np.isfinite(S).all():
-        i, j = np.argwhere(~np.isfinite(S))[0]
-        raise ValueError(
-            f"the similarity {similarity.label!r} must be finite, got {S[i, j]} "
-            f"for the pair of training rows {exemplar_rows[j]} and {rows[i]}"
-        )
-    return S
+        return checked_similarities(self.similarity, samples, seen, *named)
 
 
 def _pivots(pairs: _Pairs, k: int, rng: np.random.Generator, at_once: int = COLUMNS_AT_ONCE) -> np.ndarray:
@@ -331,7 +307,7 @@ class _Stage:
         self.labels = labels[on]
         self.positive = np.array([1]) if len(rows_of) == 2 else np.arange(len(rows_of))
         exemplars = similarity.exemplars(X, self.rows)
-        self.features = _checked(similarity, take(X, on), exemplars, on, self.rows, np.float32)
+        self.features = checked_similarities(similarity, take(X, on), exemplars, on, self.rows, np.float32)
         blocks = MemoryBlocks(self.features)
         normalizer = fit_affine(blocks, [slice(0, len(self.rows))], "mean-norm")
         assert normalizer is not None

@@ -219,14 +219,12 @@ def solve(
             at = at[going]
         gained = state.step(preconditioner)
         n_iter += 1
-    return Result(
-        coef=W[:-1],
-        intercept=state.design.constant * W[-1] - state.design.mean @ W[:-1],
+    return state.result(
+        W,
         objective=objective,
         gradient_norm=gradient_norm,
         converged=gradient_norm <= tol,
         n_iter=n_iter,
-        n_passes=state.design.n_passes,
         margins=margins,
         preconditioner=preconditioner,
     )
@@ -264,8 +262,8 @@ def work_bytes(n: int, n_features: int, n_columns: int, max_rank: int | None = N
     return rows + features + BLOCKS_IN_FLIGHT * min(COMPUTE_BYTES, 8 * n * (n_features + 1))
 
 
-class _Newton:
-    """One solve. All (n, k) and (D + 1, k) arrays hold only the columns still at work."""
+class Columns:
+    """The state of a solve. All (n, k) and (D + 1, k) arrays hold only the columns still at work."""
 
     def __init__(self, blocks: RowBlocks, problem: Problem, C: float, intercept: Intercept) -> None:
         self.design = Design(blocks, intercept)
@@ -276,31 +274,59 @@ class _Newton:
         self.penalty = np.ones((self.design.shape[1], 1))
         self.penalty[-1] = 0.0 if intercept == "free" else 1.0
         self.signs = problem.signs()
-        self.W = self._at_zero()  # (D + 1, k)
-        self.margins = np.broadcast_to(self.W[-1].astype(self.dtype), self.signs.shape).copy()  # (n, k)
-        self.gradient, self.objective = self._gradient()
-        norm = np.linalg.norm(self.gradient, axis=0)
-        self.reference = np.where(norm <= self._rounding(), np.inf, norm)  # features that never vary: nothing to do
-
-    def _at_zero(self) -> np.ndarray:
-        """Return w = 0 with the best intercept: (c₊ - c₋) / (c₊ + c₋ + penalty / 2C)."""
-        W = np.zeros((self.design.shape[1], self.signs.shape[1]))
+        self.W = np.zeros((self.design.shape[1], self.signs.shape[1]))  # (D + 1, k)
         weights = self.problem.row_weights()
         balance = (weights * self.signs).sum(axis=0, dtype=np.float64)
         mass = np.broadcast_to(weights, self.signs.shape).sum(axis=0, dtype=np.float64)
-        W[-1] = self.design.constant * balance / (mass + self.penalty[-1] / (2 * self.C))
+        self.W[-1] = self.design.constant * self._best_intercept(balance, mass)
+        self.margins = np.broadcast_to(self.W[-1].astype(self.dtype), self.signs.shape).copy()  # (n, k)
+
+    def _best_intercept(self, balance: np.ndarray, mass: np.ndarray) -> np.ndarray:
+        """Return the best intercept for w = 0, where c₊ - c₋ = ``balance`` and c₊ + c₋ = ``mass``: squared penalty."""
+        return np.asarray(balance / (mass + self.penalty[-1] / (2 * self.C)))
+
+    def rounding(self, feature: float) -> float:
+        """Return the norm that rounding errors alone give the gradient at w = 0, for features of this size."""
+        mass = float(self.problem.weights.sum(dtype=np.float64))
+        return 8 * float(np.finfo(self.dtype).eps) * self.C * mass * feature
+
+    def seen_from_mean(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """Return a solution as W, whose intercept is that of the centred features."""
+        W = np.vstack([coef, intercept]).astype(np.float64)
+        W[-1] += self.design.mean @ W[:-1]
         return W
 
-    def _rounding(self) -> float:
-        """Return a norm of the gradient at w = 0 below which it is nothing but rounding errors."""
-        mass = float(self.problem.weights.sum(dtype=np.float64))
-        feature = float(np.linalg.norm(self.design.mean))
-        return 8 * float(np.finfo(self.dtype).eps) * self.C * mass * feature
+    def loss_gradient(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gradient (D + 1, k) of C times the loss, and that (k,) itself, from the kept margins."""
+
+        def part(rows: slice, block: Any) -> tuple[np.ndarray, np.ndarray]:
+            signs, weights = self.signs[rows], self.problem.row_weights(rows)
+            slack = np.maximum(1 - signs * self.margins[rows], 0)
+            pull = weights * slack
+            return pull * signs, np.einsum("ij,ij->j", pull, slack, dtype=np.float64)
+
+        pull, loss = self.design.backward(part)
+        return -2 * self.C * pull, self.C * loss
+
+    def result(self, W: np.ndarray, **found: Any) -> Result:
+        """Return the Result of a finished W, in terms of the features as they came."""
+        intercept = self.design.constant * W[-1] - self.design.mean @ W[:-1]
+        return Result(coef=W[:-1], intercept=intercept, n_passes=self.design.n_passes, **found)
+
+
+class _Newton(Columns):
+    """One solve with the squared norm as penalty."""
+
+    def __init__(self, blocks: RowBlocks, problem: Problem, C: float, intercept: Intercept) -> None:
+        super().__init__(blocks, problem, C, intercept)
+        self.gradient, self.objective = self._gradient()
+        norm = np.linalg.norm(self.gradient, axis=0)
+        noise = self.rounding(float(np.linalg.norm(self.design.mean)))
+        self.reference = np.where(norm <= noise, np.inf, norm)  # features that never vary: nothing to do
 
     def start_from(self, coef: np.ndarray, intercept: np.ndarray) -> None:
         """Go on from a given solution instead of w = 0."""
-        self.W = np.vstack([coef, intercept]).astype(np.float64)
-        self.W[-1] += self.design.mean @ self.W[:-1]
+        self.W = self.seen_from_mean(coef, intercept)
         self.margins = self.design.product(self.W)
         self.gradient, self.objective = self._gradient()
 
@@ -329,18 +355,9 @@ class _Newton:
         return gained
 
     def _gradient(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the gradient (D + 1, k) and the objective (k,) at W, from the kept margins."""
-
-        def part(rows: slice, block: Any) -> tuple[np.ndarray, np.ndarray]:
-            signs, weights = self.signs[rows], self.problem.row_weights(rows)
-            slack = np.maximum(1 - signs * self.margins[rows], 0)
-            pull = weights * slack
-            return pull * signs, np.einsum("ij,ij->j", pull, slack, dtype=np.float64)
-
-        pull, loss = self.design.backward(part)
-        gradient = self.penalty * self.W - 2 * self.C * pull
-        objective = 0.5 * (self.penalty * self.W**2).sum(axis=0) + self.C * loss
-        return gradient, objective
+        """Return the gradient (D + 1, k) and the objective (k,) at W."""
+        gradient, loss = self.loss_gradient()
+        return self.penalty * self.W + gradient, 0.5 * (self.penalty * self.W**2).sum(axis=0) + loss
 
     def _direction(self, preconditioner: Preconditioner) -> tuple[np.ndarray, np.ndarray]:
         """Return the Newton direction (D + 1, k) and how far it moves the margins (n, k), by conjugate gradients."""

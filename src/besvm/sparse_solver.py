@@ -14,15 +14,13 @@ margins, on which the line search is done.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from besvm._l1_model import Model, shrunk, smallest_subgradient
 from besvm._parallel import n_workers, thread_map
 from besvm.blocks import COARSE_BYTES, COMPUTE_BYTES, RowBlocks
-from besvm.solver import BLOCKS_IN_FLIGHT, Design, Intercept, Problem, Result
+from besvm.solver import BLOCKS_IN_FLIGHT, Columns, Intercept, Problem, Result
 
 HESSIAN_BYTES = 1 << 28  # what the Hessians of the columns solved together may take
 SMALLEST_LIMIT = 32  # weights that a working set may always have
@@ -130,46 +128,25 @@ def _side_by_side(results: list[Result]) -> Result:
     )
 
 
-class _ProximalNewton:
-    """One solve. All (n, k) and (D + 1, k) arrays hold only the columns still at work."""
+class _ProximalNewton(Columns):
+    """One solve with the sum of absolute values as penalty."""
 
     def __init__(self, blocks: RowBlocks, problem: Problem, C: float, intercept: Intercept, limit: int) -> None:
-        self.design = Design(blocks, intercept)
-        self.dtype = self.design.dtype
-        self.problem, self.C = replace(problem, weights=problem.weights.astype(self.dtype)), C
-        if intercept == "free":
-            self.design.centre(problem.weights)
-        self.penalty = np.ones((self.design.shape[1], 1))
-        self.penalty[-1] = 0.0 if intercept == "free" else 1.0
-        self.signs = problem.signs()
-        self.W = self._at_zero()  # (D + 1, k)
-        self.margins = np.broadcast_to(self.W[-1].astype(self.dtype), self.signs.shape).copy()  # (n, k)
+        super().__init__(blocks, problem, C, intercept)
         self.models = [Model(self.design, limit) for _ in problem.positive]
         self.gradient, self.subgradient, self.objective = self._look()
         norm = np.linalg.norm(self.subgradient, axis=0)
+        noise = self.rounding(self.design.constant + float(np.linalg.norm(self.design.mean)))
         # against a penalty of 1 a smaller norm is no measure; and rounding errors alone leave nothing to do
-        self.reference = np.where(norm <= self._rounding(), np.inf, np.maximum(norm, 1))
+        self.reference = np.where(norm <= noise, np.inf, np.maximum(norm, 1))
 
-    def _at_zero(self) -> np.ndarray:
-        """Return w = 0 with the best intercept: c₊ - c₋, shrunk by penalty / 2C, over c₊ + c₋."""
-        W = np.zeros((self.design.shape[1], self.signs.shape[1]))
-        weights = self.problem.row_weights()
-        balance = (weights * self.signs).sum(axis=0, dtype=np.float64)
-        mass = np.broadcast_to(weights, self.signs.shape).sum(axis=0, dtype=np.float64)
-        W[-1] = self.design.constant * shrunk(balance, self.penalty[-1] / (2 * self.C)) / mass
-        return W
-
-    def _rounding(self) -> float:
-        """Return a norm of the subgradient at w = 0 below which it is nothing but rounding errors."""
-        mass = float(self.problem.weights.sum(dtype=np.float64))
-        feature = self.design.constant + float(np.linalg.norm(self.design.mean))
-        return 8 * float(np.finfo(self.dtype).eps) * self.C * mass * feature
+    def _best_intercept(self, balance: np.ndarray, mass: np.ndarray) -> np.ndarray:
+        """Return the best intercept for w = 0: c₊ - c₋, shrunk by penalty / 2C, over c₊ + c₋."""
+        return np.asarray(shrunk(balance, self.penalty[-1] / (2 * self.C)) / mass)
 
     def start_from(self, coef: np.ndarray, intercept: np.ndarray) -> None:
         """Go on from a given solution instead of w = 0, unless w = 0 is the solution."""
-        W = np.vstack([coef, intercept]).astype(np.float64)
-        W[-1] += self.design.mean @ W[:-1]
-        self.W = np.where(np.isinf(self.reference), self.W, W)
+        self.W = np.where(np.isinf(self.reference), self.W, self.seen_from_mean(coef, intercept))
         self.margins = self.design.product(self.W)
         self.gradient, self.subgradient, self.objective = self._look()
 
@@ -200,14 +177,12 @@ class _ProximalNewton:
                 at = at[going]
             gain = self._step()
             n_iter += 1
-        return Result(
-            coef=W[:-1],
-            intercept=self.design.constant * W[-1] - self.design.mean @ W[:-1],
+        return self.result(
+            W,
             objective=objective,
             gradient_norm=gradient_norm,
             converged=gradient_norm <= tol,
             n_iter=n_iter,
-            n_passes=self.design.n_passes,
             margins=margins,
         )
 
@@ -221,16 +196,8 @@ class _ProximalNewton:
 
     def _look(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the gradient of the loss, the smallest subgradient and the objective at W, from the kept margins."""
-
-        def part(rows: slice, block: Any) -> tuple[np.ndarray, np.ndarray]:
-            signs, weights = self.signs[rows], self.problem.row_weights(rows)
-            slack = np.maximum(1 - signs * self.margins[rows], 0)
-            pull = weights * slack
-            return pull * signs, np.einsum("ij,ij->j", pull, slack, dtype=np.float64)
-
-        pull, loss = self.design.backward(part)
-        gradient = -2 * self.C * pull
-        objective = (self.penalty * np.abs(self.W)).sum(axis=0) + self.C * loss
+        gradient, loss = self.loss_gradient()
+        objective = (self.penalty * np.abs(self.W)).sum(axis=0) + loss
         return gradient, smallest_subgradient(gradient, self.W, self.penalty), objective
 
     def _step(self) -> np.ndarray:

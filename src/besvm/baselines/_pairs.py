@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from besvm._machine import available_memory, parse_bytes, show_bytes
 from besvm._parallel import n_workers, thread_map, workers
 from besvm._progress import progress
 from besvm._spectrum import SPECTRA, made_psd, rounding
+from besvm._votes import class_pairs
 from besvm.storage import AUTO_SHARE
 
 SPECTRUM_CHOICES = (None, *SPECTRA, "ignore")
@@ -95,7 +95,7 @@ def _spectrum_bytes(spectrum: str | None, trusted: bool) -> int:
 
 
 class PairModel(NamedTuple):
-    """The SVM of one pair of classes; positive coefficients speak for the first."""
+    """The SVM of one pair of classes; positive coefficients speak for the second."""
 
     support: np.ndarray  # the training rows that support it
     signed: np.ndarray  # their yα
@@ -123,11 +123,11 @@ class PairSolver:
         cache = 1 + 4 * len(K) ** 2 / 2**20  # megabytes: all of it, so that no row is fetched twice
         svc = SVC(C=self.C, kernel="precomputed", tol=self.tol, cache_size=cache).fit(K, side, weights)
         signed = np.zeros(len(K))
-        signed[svc.support_] = -svc.dual_coef_[0]  # scikit-learn counts for the second class
+        signed[svc.support_] = svc.dual_coef_[0]
         coef = signed if carry is None else carry @ signed
         support, exemplars = np.flatnonzero(signed), np.flatnonzero(coef)
         squared_norm = float(signed @ (K @ signed))
-        return PairModel(support, signed[support], exemplars, coef[exemplars], -float(svc.intercept_[0]), squared_norm)
+        return PairModel(support, signed[support], exemplars, coef[exemplars], float(svc.intercept_[0]), squared_norm)
 
     def _definite(self, pair: tuple[int, int], K: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Return K made positive semi-definite, and what does the same to new samples (None: nothing)."""
@@ -164,11 +164,6 @@ def _has_cholesky(K: np.ndarray, noise: float) -> bool:
 # --- all pairs ---
 
 
-def pairs_of(n_classes: int) -> list[tuple[int, int]]:
-    """Return all pairs (a, b), a < b, in LIBSVM's order."""
-    return list(combinations(range(n_classes), 2))
-
-
 class _Task(NamedTuple):
     pair: tuple[int, int]
     blocks: tuple[np.ndarray, np.ndarray, np.ndarray] | None  # within a, between, within b; None if a side is empty
@@ -189,7 +184,7 @@ def train_pairs(
         return block(a, a)
 
     def tasks() -> Iterator[_Task]:
-        for a, b in pairs_of(len(rows_of)):
+        for a, b in class_pairs(len(rows_of)):
             blocks = None
             if len(rows_of[a]) and len(rows_of[b]):
                 with workers(threads):
@@ -199,13 +194,13 @@ def train_pairs(
     def train(task: _Task) -> PairModel:
         a, b = task.pair
         if task.blocks is None:
-            return _uncontested(float(len(rows_of[a]) > 0) - float(len(rows_of[b]) > 0))
+            return _uncontested(float(len(rows_of[b]) > 0) - float(len(rows_of[a]) > 0))
         rows = np.concatenate([rows_of[a], rows_of[b]])
         model = solver(task.pair, _assembled(*task.blocks), len(rows_of[a]), weights[rows])
         return model._replace(support=rows[model.support], exemplars=rows[model.exemplars])
 
     models = []
-    n_pairs = len(pairs_of(len(rows_of)))
+    n_pairs = len(class_pairs(len(rows_of)))
     with workers(plan.jobs), progress("training pairs of classes", n_pairs, verbose) as shown:
         for model in thread_map(train, tasks()):
             models.append(model)
@@ -245,7 +240,7 @@ class Votes:
     intercept: np.ndarray
 
     def __call__(self, K: np.ndarray) -> np.ndarray:
-        """Return the decisions (n, n_pairs) from the similarities (n, exemplars): above 0 for a pair's first class."""
+        """Return the decisions (n, n_pairs) from the similarities (n, exemplars): above 0 for a pair's second class."""
         out = np.tile(self.intercept, (len(K), 1))
         for places, columns, coef in zip(self.places, self.columns, self.coefs, strict=True):
             out[:, columns] += K[:, places] @ coef.astype(K.dtype, copy=False)
@@ -267,7 +262,7 @@ def votes_of(models: list[PairModel], labels: np.ndarray, n_classes: int) -> Vot
     starts = np.append(0, ends[:-1])
     place = np.empty(len(labels), dtype=np.intp)
     place[exemplars] = np.arange(len(exemplars)) - starts[labels[exemplars]]
-    pairs = np.array(pairs_of(n_classes))
+    pairs = np.array(class_pairs(n_classes))
     columns = [np.flatnonzero((pairs == c).any(axis=1)) for c in range(n_classes)]
     coefs = [np.zeros((end - start, n_classes - 1)) for start, end in zip(starts, ends, strict=True)]
     for number, (pair, model) in enumerate(zip(pairs, models, strict=True)):
@@ -276,16 +271,6 @@ def votes_of(models: list[PairModel], labels: np.ndarray, n_classes: int) -> Vot
             coefs[c][place[model.exemplars[own]], np.searchsorted(columns[c], number)] = model.coef[own]
     places = [slice(int(start), int(end)) for start, end in zip(starts, ends, strict=True)]
     return Votes(n_classes, exemplars, places, columns, coefs, np.array([model.intercept for model in models]))
-
-
-def count_votes(decisions: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the votes (n, n_classes): a decision above 0 is one for the pair's first class, as LIBSVM counts."""
-    votes = np.zeros((len(decisions), n_classes), dtype=np.int32)
-    for number, (a, b) in enumerate(pairs_of(n_classes)):
-        first = decisions[:, number] > 0
-        votes[:, a] += first
-        votes[:, b] += ~first
-    return votes
 
 
 def rows_of_classes(labels: np.ndarray, n_classes: int, used: Any) -> list[np.ndarray]:

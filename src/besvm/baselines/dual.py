@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from besvm._validate import (
     check_weights,
     make_rng,
 )
+from besvm._votes import class_pairs, class_scores, count_votes
 from besvm.expander import Expander, fit_expander, mark_input, n_different
 from besvm.measures import as_measures, compares_vectors
 from besvm.normalization import check_normalize, fit_normalizer
@@ -142,7 +142,7 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes, labels = check_classes(X, y)
         weights = check_weights(X, labels, classes, self.class_weight, sample_weight, np.float64)
         sides = [np.flatnonzero((labels == k) & (weights > 0)) for k in range(len(classes))]
-        pairs = [(a, b) for a, b in combinations(range(len(classes)), 2) if len(sides[a]) and len(sides[b])]
+        pairs = [(a, b) for a, b in class_pairs(len(classes)) if len(sides[a]) and len(sides[b])]
         rows_of = [np.sort(np.concatenate([sides[a], sides[b]])) for a, b in pairs]
         basis = np.arange(n_rows(X)) if isinstance(self.basis, str) and self.basis == "all" else self.basis
         with workers(self.n_jobs):
@@ -205,18 +205,12 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The fraction added to a class's votes grows with the sum of its signed decisions, and stays below a third.
         """
         decisions = self._decisions(X)
-        if len(self.classes_) == 2:
-            return decisions[:, 0]
-        confidence = np.zeros((len(decisions), len(self.classes_)))
-        for decision, (a, b) in zip(decisions.T, self.pairs_, strict=True):
-            confidence[:, a] -= decision
-            confidence[:, b] += decision
-        return self._votes(decisions) + confidence / (3 * (np.abs(confidence) + 1))
+        return decisions[:, 0] if len(self.classes_) == 2 else class_scores(decisions, self.pairs_, len(self.classes_))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of every sample: the one that wins most of its pairs, of several the first, as in SVC."""
         decisions = self._decisions(X)
-        predicted: np.ndarray = self.classes_[self._votes(decisions).argmax(axis=1)]
+        predicted: np.ndarray = self.classes_[count_votes(decisions, self.pairs_, len(self.classes_)).argmax(axis=1)]
         return predicted
 
     def gram(self, X: Any) -> np.ndarray:
@@ -243,13 +237,6 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 decisions[rows] = self._features(X, rows) @ self.coef_.T + self.intercept_
                 shown.advance(rows.stop - rows.start)
         return decisions
-
-    def _votes(self, decisions: np.ndarray) -> np.ndarray:
-        votes = np.zeros((len(decisions), len(self.classes_)))
-        for decision, (a, b) in zip(decisions.T, self.pairs_, strict=True):
-            votes[:, b] += decision > 0
-            votes[:, a] += decision <= 0
-        return votes
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

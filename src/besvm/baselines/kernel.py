@@ -7,20 +7,18 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._parallel import slices, workers
 from besvm._progress import progress, say
 from besvm._rows import n_rows, span
 from besvm._validate import atomic_fit, check_choice, check_classes, check_positive, check_vectors, check_weights
+from besvm._votes import class_pairs, class_scores, count_votes
 from besvm.baselines._gram import copies_bytes, fit_gram
 from besvm.baselines._pairs import (
     SPECTRUM_CHOICES,
     PairSolver,
-    count_votes,
     memory_limit_bytes,
-    pairs_of,
     plan_pairs,
     rows_of_classes,
     train_pairs,
@@ -69,9 +67,9 @@ class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     classes_ : ndarray
     pairs_ : list of (a, b)
-        The pairs of places in ``classes_``, a < b. Decision values above 0 speak for a.
+        The pairs of places in ``classes_``, a < b. Decision values above 0 speak for b.
     alphas_ : list of (rows, signed)
-        For every pair the training rows that support it, and their dual variables α, those of class b negated.
+        For every pair the training rows that support it, and their dual variables α, those of class a negated.
     intercept_ : ndarray of shape (n_pairs,)
     squared_norms_ : ndarray of shape (n_pairs,)
         ‖w‖² = αᵀ Y K Y α, with K as ``spectrum`` made it; the margin is its inverse root.
@@ -153,7 +151,7 @@ class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             items = [gram.items(seen, rows) for rows in rows_of]
             solver = PairSolver(C, tol, self.spectrum, gram.psd, gram.label, classes)
             models = train_pairs(lambda a, b: gram(items[a], items[b]), rows_of, weights, solver, plan, self.verbose)
-        self.classes_, self.pairs_ = classes, pairs_of(len(classes))
+        self.classes_, self.pairs_ = classes, class_pairs(len(classes))
         self.alphas_ = [(model.support, model.signed) for model in models]
         self.squared_norms_ = np.array([model.squared_norm for model in models])
         self.support_ = np.unique(np.concatenate([model.support for model in models]))
@@ -170,7 +168,7 @@ class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._votes.dense_coef()
 
     def pair_decision(self, X: Any) -> np.ndarray:
-        """Return the decision value of every pair, of shape (n, n_pairs): above 0 for the pair's first class."""
+        """Return the decision value of every pair, of shape (n, n_pairs): above 0 for the pair's second class."""
         check_is_fitted(self, "classes_")
         X = check_vectors(self, X, self._vectors, reset=False)
         asked = [part.similarity.rows_per_block for part in self._gram.parts if part.similarity.rows_per_block]
@@ -191,16 +189,12 @@ class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         For more than two classes they are the votes of every class, with the confidences of its pairs as fraction.
         """
         decisions = self.pair_decision(X)
-        if len(self.classes_) == 2:
-            negated: np.ndarray = -decisions[:, 0]
-            return negated
-        votes: np.ndarray = _ovr_decision_function(decisions < 0, -decisions, len(self.classes_))
-        return votes
+        return decisions[:, 0] if len(self.classes_) == 2 else class_scores(decisions, self.pairs_, len(self.classes_))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class with the most votes; of several, the first, as LIBSVM does."""
         decisions = self.pair_decision(X)
-        predicted: np.ndarray = self.classes_[count_votes(decisions, len(self.classes_)).argmax(axis=1)]
+        predicted: np.ndarray = self.classes_[count_votes(decisions, self.pairs_, len(self.classes_)).argmax(axis=1)]
         return predicted
 
     def gram(self, X: Any) -> np.ndarray:

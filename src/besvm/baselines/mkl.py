@@ -16,11 +16,11 @@ from besvm._parallel import slices, workers
 from besvm._progress import progress, say
 from besvm._rows import n_rows
 from besvm._validate import atomic_fit, check_choice, check_classes, check_positive, check_vectors, make_rng
+from besvm._votes import class_pairs, count_votes
 from besvm.baselines._gram import fit_gram
 from besvm.baselines._pairs import (
     SPECTRUM_CHOICES,
     PairSolver,
-    count_votes,
     memory_limit_bytes,
     plan_pairs,
     rows_of_classes,
@@ -220,7 +220,8 @@ class _Search:
         right = 0
         for part in slices(len(test), rows_per_block(len(votes.exemplars))):
             decisions = votes(self._mixed(alpha, test[part], votes.exemplars))
-            right += int((count_votes(decisions, len(self.classes)).argmax(axis=1) == self.labels[test[part]]).sum())
+            votes_cast = count_votes(decisions, class_pairs(len(self.classes)), len(self.classes))
+            right += int((votes_cast.argmax(axis=1) == self.labels[test[part]]).sum())
         return right / len(test)
 
     def _mixed(self, alpha: float, A: np.ndarray, B: np.ndarray) -> np.ndarray:
