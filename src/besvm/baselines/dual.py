@@ -25,7 +25,7 @@ from besvm._validate import (
 from besvm._votes import class_pairs, class_scores, count_votes
 from besvm.expander import Expander, fit_expander, mark_input, n_different
 from besvm.measures import as_measures, compares_vectors
-from besvm.normalization import check_normalize, fit_normalizer
+from besvm.normalization import check_normalize, fit_normalizer, normalizer_bytes
 from besvm.storage import AUTO_SHARE, filled
 
 CACHE_MB = 200  # what LIBSVM may keep of a matrix beside the matrix itself
@@ -184,7 +184,13 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Say how much memory training takes, or refuse it."""
         features = expander.dtype.itemsize * n * expander.width
         matrix = 8 * n_pair**2
-        need = features + 8 * n_pair * expander.width + matrix + min(matrix // 2, CACHE_MB * 2**20)
+        need = (
+            normalizer_bytes(self.normalize, expander)
+            + features
+            + 8 * n_pair * expander.width
+            + matrix
+            + min(matrix // 2, CACHE_MB * 2**20)
+        )
         free = self.memory_limit is None
         limit = int(AUTO_SHARE * available_memory()) if free else parse_bytes(self.memory_limit)  # type: ignore[arg-type]
         if need > limit:
