@@ -118,12 +118,16 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
             **options,
         )
 
-    def _take(self, classes: np.ndarray, model: LinearModel) -> None:
+    def _take(self, classes: np.ndarray, used: np.ndarray, model: LinearModel) -> None:
+        """Remember what was learnt; ``used`` are the class numbers of the rows that weigh anything."""
         result = model.result
         self.classes_ = classes
-        self._one_vs_one = self.multi_class != "ovr"
+        self._one_vs_one = self.multi_class != "ovr" and len(classes) > 2
+        self._penalty, self._has_rows = self.penalty, np.bincount(used, minlength=len(classes)) > 0
         self.coef_, self.intercept_ = model.coef, model.intercept
-        forget(self, "probability_slope_")
+        forget(self, "probability_slope_", "pairs_")
+        if self._one_vs_one:
+            self.pairs_ = class_pairs(len(classes))
         if model.slope is not None:
             self.probability_slope_ = model.slope
         self.n_iter_, self.n_passes_ = max(1, result.n_iter), result.n_passes
@@ -232,7 +236,7 @@ class LinearSVMClassifier(_MarginClassifier):
         with workers(self.n_jobs):
             start = self._last_solution(X, classes) if self.warm_start else None
             model = self._train(MemoryBlocks(X), classes, labels, weights, start=start)
-        self._take(classes, model)
+        self._take(classes, labels[weights > 0], model)
         return self
 
     def _last_solution(self, X: Any, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -295,6 +299,9 @@ class BESVMClassifier(_MarginClassifier):
         For every measure, the training rows that are its exemplars (and that an "l1" penalty has left).
     n_basis_ : int
         The number of different exemplars.
+    pairs_ : list of (int, int)
+        Of a one-vs-one model with more than two classes: for every row of ``coef_``, the numbers (a, b) of its classes;
+        its margin is positive for class b.
     coef_, intercept_, classes_, converged_, gradient_norm_, objective_, n_iter_, n_passes_
         As in :class:`LinearSVMClassifier`.
     storage_ : str
@@ -392,7 +399,7 @@ class BESVMClassifier(_MarginClassifier):
                 model = self._train(blocks, classes, labels, weights, **options)
         if self.penalty == "l1":
             expander, normalizer, model = drop_unused(expander, normalizer, model)
-        self._take(classes, model)
+        self._take(classes, labels[weights > 0], model)
         self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
         self.basis_rows_ = [measure.rows for measure in expander.measures]
         self.n_basis_ = n_different(expander.measures)
