@@ -272,6 +272,14 @@ def test_an_indefinite_matrix_may_leave_no_margin(toy):
     assert 0 < margins(model.set_params(spectrum="flip").fit(K, y), K).margins[0] < np.inf
 
 
+def test_rounding_errors_make_no_negative_norm():
+    """αᵀYKYα = -40 · 1e-9 of this matrix, which is that of 40 equal rows but for its rounding."""
+    K = np.ones((40, 40)) - 1e-9 * np.eye(40)
+    model = KernelSVMClassifier("precomputed").fit(K, np.arange(40) % 2)
+    assert model.squared_norms_.tolist() == [0]
+    assert margins(model, K).margins.tolist() == [np.inf]
+
+
 @pytest.mark.parametrize("gamma", [1e-9, 1e-17])
 def test_similarities_that_hardly_differ_are_still_the_same_rows(problem_data, gamma):
     """‖w‖² is then smaller than the rounding errors of the matrix."""
