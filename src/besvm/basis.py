@@ -302,9 +302,13 @@ def choose_rows(
         return _selected(basis, X, y, similarity, rng, _weighty(n, weights))
     if basis is None or isinstance(basis, (bool, float)):
         raise ValueError(f"basis must be 'auto', a number, row numbers, exemplars or a selector, got {basis!r}")
-    if _looks_like_rows(basis):
-        return _checked_rows(basis, n, "basis rows")
-    return Exemplars(basis)
+    rows = row_numbers(basis, n)
+    return Exemplars(basis) if rows is None else rows
+
+
+def row_numbers(basis: Any, n: int) -> np.ndarray | None:
+    """Return the rows, of n, that a user's ``basis`` names by number, checked; None if it is anything else."""
+    return _checked_rows(basis, n, "basis rows") if _looks_like_rows(basis) else None
 
 
 def _weighty(n: int, weights: np.ndarray | None) -> np.ndarray:
