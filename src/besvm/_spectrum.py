@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, qr, solve_triangular
+from scipy.linalg import norm as vector_norm
 
 SPECTRA = ("clip", "flip", "shift", "square")
 
@@ -37,7 +38,7 @@ def rounding(K: np.ndarray, dtype: Any) -> float:
     term is for the diagonal, whose errors may all have one sign. To this comes the error of the eigenvalue solver.
     """
     eps = float(np.finfo(dtype if np.dtype(dtype).kind == "f" else np.float64).eps)
-    norm = float(np.linalg.norm(K))
+    norm = float(vector_norm(K.ravel(order="K")))  # BLAS's own: squares may overflow, the norm need not
     return eps * (norm + float(np.abs(np.diag(K)).sum())) + len(K) * float(np.finfo(np.float64).eps) * norm
 
 
