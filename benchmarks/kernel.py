@@ -23,6 +23,7 @@ OURS = "KernelSVMClassifier"
 CONTESTANTS = {
     OURS: "KernelSVMClassifier(RBF(gamma=1.0), C=2)",
     f"{OURS}, n_jobs=1": "KernelSVMClassifier(RBF(gamma=1.0), C=2, n_jobs=1)",
+    "SVC": "SVC(kernel='rbf', C=2, gamma=1)",
     "SVC(cache_size=2000)": "SVC(kernel='rbf', C=2, gamma=1, cache_size=2000)",
 }
 RUN = """

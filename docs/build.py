@@ -54,7 +54,8 @@ def benchmarks() -> str:
     parts = [
         "# Benchmarks",
         "Written by `make docs` from the JSON beside this page, which `make bench` writes.",
-        "Both sides of every comparison ran in one go, with nothing else running. Compare the ratios, not the seconds.",
+        "Both sides of every comparison ran in one go, and nothing else did, unless a note says otherwise. Compare "
+        "the ratios, not the seconds.",
     ]
     for name in ORDER:
         path = DOCS / "benchmarks" / f"{name}.json"

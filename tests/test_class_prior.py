@@ -93,3 +93,13 @@ def test_bad_input(rng, options, says):
 def test_needs_labels(rng):
     with pytest.raises(ValueError, match="needs class labels; give y"):
         BasisExpansion("rbf", basis_weight="balanced").fit(rng.normal(size=(10, 2)))
+
+
+def test_columns_of_a_block_of_similarities_have_no_class(rng):
+    """Precomputed similarities to items that are not among the rows: which class these have is not known."""
+    X, y = rng.normal(size=(20, 2)), np.repeat([0, 1], 10)
+    S = RBF(gamma=1.0)(X, rng.normal(size=(7, 2)))
+    for options in ({"basis_weight": "balanced"}, {"multi_class": "ovo-own"}):
+        with pytest.raises(ValueError, match="their classes are not known"):
+            BESVMClassifier("precomputed", **options).fit(S, y if "basis_weight" in options else np.arange(20) % 3)
+    assert BESVMClassifier("precomputed").fit(S, y).basis_rows_ == [None]

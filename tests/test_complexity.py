@@ -47,6 +47,11 @@ def test_measured_runs_stand_beside_the_bounds(toy):
     assert lines[-1].endswith("ms a sample")
 
 
+def test_what_stands_beside_the_bounds_is_a_run():
+    with pytest.raises(TypeError, match=r"beside takes runs as measured\(model, X, y\) returns them, got 3 for mine"):
+        complexity(120, 2, 1, 20, 2).beside(mine=3)
+
+
 def test_memory_and_time_of_a_run_are_seen():
     class Hungry(LinearSVMClassifier):
         def fit(self, X, y):

@@ -8,7 +8,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import reference
-from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier
+from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, Measure
 from besvm.basis import Exemplars, IndexBasis, KMedoidsBasis
 from besvm.similarities import RBF, Linear, Rigid
 
@@ -143,3 +143,10 @@ def test_vectors_in_a_list_beside_a_function(rng):
     X = [list(row) for row in rng.normal(size=(20, 3))]
     clf = BESVMClassifier(["rbf", lambda b, x: b[0] * x[0]]).fit(X, [0, 1] * 10)
     assert clf.predict(X).shape == (20,)
+
+
+def test_lists_of_exemplars_are_counted_one_by_one(rng):
+    X, y = rng.normal(size=(30, 2)), np.repeat([0, 1], 15)
+    own = [Measure("rbf", basis=Exemplars(X[:10])), Measure("linear", basis=Exemplars(X[10:20]))]
+    assert BESVMClassifier(own).fit(X, y).n_basis_ == 20
+    assert BESVMClassifier(["rbf", "linear"], basis=Exemplars(X[:10])).fit(X, y).n_basis_ == 10

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from besvm import BESVMClassifier, LinearSVMClassifier, Measure
 from besvm.analysis import model_size
-from besvm.baselines import DualBESVMClassifier
+from besvm.baselines import DualBESVMClassifier, JitteredClassifier, KernelSVMClassifier, LineSearchMKL
 from besvm.basis import Exemplars
 from besvm.similarities import Rigid
 
@@ -27,6 +28,41 @@ def test_linear_and_kernel_svm_are_counted_as_in_the_paper(problem_data):
     assert (size.exemplars, size.parameters) == (n_sv, n_sv * (30 + 1))
     precomputed = model_size(SVC(kernel="precomputed").fit(X @ X.T, y))
     assert (precomputed.dimension, precomputed.parameters) == (None, None)
+
+
+def test_measures_of_a_kernel_svm_share_one_coefficient(problem_data):
+    X, y = problem_data
+    for weights, n_numbers in ((None, 30), ((1, 0), 30)):
+        model = KernelSVMClassifier(["rbf", "linear"], weights=weights).fit(X / 10, y)
+        n_sv = len(model.support_)
+        size = model_size(model)
+        assert (size.exemplars, size.dimension, size.coefficients) == (n_sv, n_numbers, n_sv)
+        assert size.parameters == n_sv * (n_numbers + 1)
+        assert size.weights == 3 * n_sv + 3
+    scaled = ["rbf", Measure("linear", features=StandardScaler())]
+    two = model_size(KernelSVMClassifier(scaled).fit(X / 10, y))
+    assert two.parameters == two.exemplars * (30 + 30 + 1)
+
+
+def test_a_search_and_a_wrapper_are_as_large_as_the_model_inside(toy, rng):
+    mkl = LineSearchMKL(["rbf", "linear"], alphas=[0.5], cv=2, random_state=0).fit(*toy)
+    assert model_size(mkl) == model_size(mkl.model_)
+    jittered = JitteredClassifier(KernelSVMClassifier()).fit(rng.normal(size=(20, 3, 3, 2)), np.arange(20) % 2)
+    assert model_size(jittered).dimension == 18
+    assert model_size(jittered) == model_size(jittered.estimator_)
+
+
+def test_a_function_as_kernel(problem_data):
+    X, y = problem_data
+    svc = SVC(kernel=linear_kernel).fit(X / 10, y)
+    assert model_size(svc).parameters == len(svc.support_) * (30 + 1)
+    words = ["cat", "cart", "dog", "dig"]
+
+    def shared_letters(A, B):
+        return np.array([[len(set(a) & set(b)) for b in B] for a in A], dtype=float)
+
+    size = model_size(SVC(kernel=shared_letters).fit(words, [0, 0, 1, 1]))
+    assert (size.dimension, size.parameters) == (None, None)
 
 
 def test_besvm_counts_a_shared_representation_once(rng):
@@ -78,6 +114,8 @@ def test_dual_besvm_sparse_rows_and_exemplars_that_are_not_numbers(toy):
 def test_size_of_what_cannot_be_counted(toy):
     with pytest.raises(TypeError, match=r"model_size counts a BESVMClassifier, .* got a DecisionTreeClassifier"):
         model_size(DecisionTreeClassifier().fit(*toy))
-    for model in (BESVMClassifier(), SVC(), LinearSVC()):
+    with pytest.raises(TypeError, match=r"pass its last step, pipeline\[-1\]"):
+        model_size(make_pipeline(StandardScaler(), SVC()).fit(*toy))
+    for model in (BESVMClassifier(), KernelSVMClassifier(), JitteredClassifier(SVC()), SVC(), LinearSVC()):
         with pytest.raises(NotFittedError):
             model_size(model)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier
+from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, Nystrom
 from besvm._one_vs_one import gather
 from besvm._votes import class_pairs, class_scores
 from besvm.basis import Exemplars
@@ -65,9 +65,7 @@ def test_votes_come_before_margins():
 
 
 def test_circle_of_votes_is_decided_by_margins():
-    assert (
-        class_scores(np.array([[5.0, -1.0, 1.0]]), class_pairs(3), 3).argmax() == 1
-    )  # a vote each
+    assert class_scores(np.array([[5.0, -1.0, 1.0]]), class_pairs(3), 3).argmax() == 1  # a vote each
 
 
 @pytest.mark.parametrize("multi_class", ["ovo", "ovo-own"])
@@ -120,3 +118,25 @@ def test_gather_is_fancy_indexing(rng):
     computed = ComputedBlocks(F.shape, lambda span: F[span], np.float64, rows_each=16)
     for blocks in (MemoryBlocks(F), computed):
         assert np.array_equal(gather(blocks, rows, columns), F[np.ix_(rows, columns)])
+
+
+def test_own_exemplars_of_every_two_classes_are_needed(four_classes):
+    X, y = four_classes
+    first = np.flatnonzero(y == "a")[:5]
+    with pytest.raises(ValueError, match="the basis holds none of b and c; choose a basis of all classes"):
+        BESVMClassifier("rbf", basis=first, multi_class="ovo-own").fit(X, y)
+
+
+def test_own_exemplars_cannot_be_told_apart_after_nystrom(four_classes):
+    X, y = four_classes
+    with pytest.raises(ValueError, match="which mixes them; choose multi_class='ovo' or 'ovr'"):
+        BESVMClassifier("rbf", basis=20, normalize=Nystrom(), multi_class="ovo-own").fit(X, y)
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovo-own"])
+def test_sparse_weights(four_classes, multi_class):
+    X, y = four_classes
+    clf = BESVMClassifier("rbf", multi_class=multi_class, penalty="l1", probability=False, **OPTIONS).fit(X, y)
+    assert (clf.coef_ == 0).mean() > 0.3
+    assert clf.n_basis_ < 60
+    assert clf.score(X, y) > 0.95

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
 from besvm import FHOG, Measure
 from besvm.analysis import spectrum, spectrum_of
@@ -55,12 +56,27 @@ def test_extreme_matrices():
     assert "indefinite: 1 of 2 eigenvalues are negative (NgRat 0.500), with 0.3333 times the energy" in text
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300, 1e308])
+def test_spectrum_does_not_depend_on_the_unit(rng, scale):
+    K = rng.normal(size=(9, 9))
+    K /= np.linalg.norm(K)
+    plain, scaled = spectrum(K), spectrum(scale * K)
+    np.testing.assert_allclose(scaled.eigenvalues / scale, plain.eigenvalues, rtol=1e-9)
+    assert scaled.noise / scale == pytest.approx(plain.noise)
+    assert scaled.asymmetry == pytest.approx(plain.asymmetry)
+    assert scaled.negative_ratio == plain.negative_ratio > 0
+    assert scaled.negative_energy == pytest.approx(plain.negative_energy)
+
+
 @pytest.mark.parametrize(
     ("K", "says"),
     [
         (np.zeros((2, 3)), "must be square"),
         (np.array([[1.0, np.nan], [np.nan, 1.0]]), "must be finite, got nan in row 0, column 1"),
         (np.eye(2) * 1j, "must hold real numbers, got dtype complex128"),
+        ([[1.0, 2.0], [3.0]], "must be an array of numbers, got rows of different lengths"),
+        (csr_matrix(np.eye(3)), r"must be a dense array, got a sparse one of shape \(3, 3\); give K.toarray\(\)"),
+        (1.7e308 * np.eye(3), r"must have a finite norm, got entries of up to 1.7e\+308; scale it down"),
     ],
 )
 def test_what_has_no_spectrum(K, says):

@@ -110,7 +110,7 @@ def drop_unused(expander: Any, normalizer: Any, model: LinearModel) -> tuple[Any
     used = (model.coef != 0).any(axis=0)
     if not used.any():
         warnings.warn(
-            "at this C the L1 penalty leaves no exemplar: every sample is given one and the same class; raise C",
+            "at this C the L1 penalty leaves all weights zero: every sample is given one and the same class; raise C",
             UserWarning,
             stacklevel=4,
         )

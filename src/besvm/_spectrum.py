@@ -10,14 +10,19 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, qr, solve_triangular
-from scipy.linalg import norm as vector_norm
+from scipy.sparse import issparse
 
 SPECTRA = ("clip", "flip", "shift", "square")
 
 
 def check_matrix(K: Any, what: str = "the similarity matrix", square: bool = True) -> np.ndarray:
     """Return K as a real, finite matrix of float64, or say what is wrong with it."""
-    K = np.asarray(K)
+    if issparse(K):
+        raise ValueError(f"{what} must be a dense array, got a sparse one of shape {K.shape}; give K.toarray()")
+    try:
+        K = np.asarray(K)
+    except ValueError:
+        raise ValueError(f"{what} must be an array of numbers, got rows of different lengths") from None
     if K.ndim != 2 or (square and K.shape[0] != K.shape[1]) or 0 in K.shape:
         rule = "square: every item against every other" if square else "2-D: samples against exemplars"
         raise ValueError(f"{what} must be {rule}, got an array of shape {K.shape}")
@@ -28,7 +33,10 @@ def check_matrix(K: Any, what: str = "the similarity matrix", square: bool = Tru
     if not np.isfinite(K).all():
         i, j = np.argwhere(~np.isfinite(K))[0]
         raise ValueError(f"{what} must be finite, got {K[i, j]} in row {i}, column {j}")
-    return K.astype(np.float64)
+    K = K.astype(np.float64)
+    if np.isinf(frobenius(K)):  # which bounds the eigenvalues
+        raise ValueError(f"{what} must have a finite norm, got entries of up to {np.abs(K).max():.3g}; scale it down")
+    return K
 
 
 def rounding(K: np.ndarray, dtype: Any) -> float:
@@ -38,8 +46,29 @@ def rounding(K: np.ndarray, dtype: Any) -> float:
     term is for the diagonal, whose errors may all have one sign. To this comes the error of the eigenvalue solver.
     """
     eps = float(np.finfo(dtype if np.dtype(dtype).kind == "f" else np.float64).eps)
-    norm = float(vector_norm(K.ravel(order="K")))  # BLAS's own: squares may overflow, the norm need not
-    return eps * (norm + float(np.abs(np.diag(K)).sum())) + len(K) * float(np.finfo(np.float64).eps) * norm
+    small, exponent = _scaled(K)
+    norm = np.linalg.norm(small)
+    bound = eps * (norm + np.abs(np.diag(small)).sum()) + len(K) * np.finfo(np.float64).eps * norm
+    return float(np.ldexp(bound, exponent))
+
+
+def frobenius(K: np.ndarray) -> float:
+    """Return ‖K‖, without the overflow and underflow of squares that NumPy's own norm has.
+
+    Examples
+    --------
+    >>> frobenius(2.0**700 * np.array([[3.0, 4.0]])) / 2.0**700
+    5.0
+    """
+    small, exponent = _scaled(K)
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(np.linalg.norm(small), exponent))
+
+
+def _scaled(K: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return K divided by a power of two, without rounding, so that its largest entry is near 1; and the exponent."""
+    exponent = int(np.frexp(np.abs(K).max(initial=0))[1])
+    return np.ldexp(K, -exponent), exponent
 
 
 def eigenpairs(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

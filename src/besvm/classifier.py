@@ -32,9 +32,9 @@ from besvm._validate import (
 )
 from besvm._votes import class_pairs, class_scores
 from besvm.blocks import MemoryBlocks, RowBlocks
-from besvm.expander import fit_expander, mark_input, n_different
+from besvm.expander import Expander, fit_expander, mark_input, n_different
 from besvm.measures import as_measures, compares_vectors
-from besvm.normalization import check_normalize, fit_normalizer
+from besvm.normalization import check_normalize, fit_normalizer, normalizer_bytes
 from besvm.solver import Intercept
 from besvm.storage import filled, plan
 
@@ -118,12 +118,16 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
             **options,
         )
 
-    def _take(self, classes: np.ndarray, model: LinearModel) -> None:
+    def _take(self, classes: np.ndarray, used: np.ndarray, model: LinearModel) -> None:
+        """Remember what was learnt; ``used`` are the class numbers of the rows that weigh anything."""
         result = model.result
         self.classes_ = classes
-        self._one_vs_one = self.multi_class != "ovr"
+        self._one_vs_one = self.multi_class != "ovr" and len(classes) > 2
+        self._penalty, self._has_rows = self.penalty, np.bincount(used, minlength=len(classes)) > 0
         self.coef_, self.intercept_ = model.coef, model.intercept
-        forget(self, "probability_slope_")
+        forget(self, "probability_slope_", "pairs_")
+        if self._one_vs_one:
+            self.pairs_ = class_pairs(len(classes))
         if model.slope is not None:
             self.probability_slope_ = model.slope
         self.n_iter_, self.n_passes_ = max(1, result.n_iter), result.n_passes
@@ -232,7 +236,7 @@ class LinearSVMClassifier(_MarginClassifier):
         with workers(self.n_jobs):
             start = self._last_solution(X, classes) if self.warm_start else None
             model = self._train(MemoryBlocks(X), classes, labels, weights, start=start)
-        self._take(classes, model)
+        self._take(classes, labels[weights > 0], model)
         return self
 
     def _last_solution(self, X: Any, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -271,7 +275,8 @@ class BESVMClassifier(_MarginClassifier):
     C : float, default=1.0
         1 is nearly always right after the mean-norm normalisation.
     penalty : {"l2", "l1"}, default="l2"
-        With "l1" most weights are zero, and the exemplars that no class uses are dropped from the model.
+        With "l1" most weights are zero, and the exemplars that no class uses are dropped from the model (not with
+        ``Nystrom``, whose features are mixtures of all exemplars).
     multi_class : {"ovr", "ovo", "ovo-own"}, default="ovr"
         One problem for every class against the rest, or one for every pair of classes, on the rows of the two: with all
         exemplars ("ovo"), or only those of the two classes ("ovo-own"). One-vs-rest is as a rule faster and better.
@@ -294,6 +299,9 @@ class BESVMClassifier(_MarginClassifier):
         For every measure, the training rows that are its exemplars (and that an "l1" penalty has left).
     n_basis_ : int
         The number of different exemplars.
+    pairs_ : list of (int, int)
+        Of a one-vs-one model with more than two classes: for every row of ``coef_``, the numbers (a, b) of its classes;
+        its margin is positive for class b.
     coef_, intercept_, classes_, converged_, gradient_norm_, objective_, n_iter_, n_passes_
         As in :class:`LinearSVMClassifier`.
     storage_ : str
@@ -364,7 +372,7 @@ class BESVMClassifier(_MarginClassifier):
         """
         check_choice("penalty", self.penalty, PENALTIES)
         check_choice("multi_class", self.multi_class, MULTI_CLASS)
-        check_normalize(self.normalize, self.basis_weight)
+        check_normalize(self.normalize, self.basis_weight, self.multi_class)
         check_positive("C", self.C)  # before anything is computed
         check_positive("tol", self.tol)
         measures = as_measures(self.measures)
@@ -377,10 +385,11 @@ class BESVMClassifier(_MarginClassifier):
             n, width = n_rows(X), expander.width
             columns = n_columns(n, len(classes), self.probability)
             work, options = plan_work(self.penalty, n, width, columns, sparing=self.memory_limit is not None)
+            work += normalizer_bytes(self.normalize, expander)
             if self.multi_class != "ovr" and len(classes) > 2:
                 work += 4 * width * largest_pair(labels)
                 if self.multi_class == "ovo-own":
-                    options["basis_labels"] = np.concatenate(expander.basis_labels(labels))
+                    options["basis_labels"] = _labels_of_pairs(expander, labels, classes)
             chosen = plan(n, width, work, self.storage, self.memory_limit)
             say(self.verbose, str(chosen))
             with filled(expander, X, chosen.storage, self.verbose) as blocks:
@@ -390,7 +399,7 @@ class BESVMClassifier(_MarginClassifier):
                 model = self._train(blocks, classes, labels, weights, **options)
         if self.penalty == "l1":
             expander, normalizer, model = drop_unused(expander, normalizer, model)
-        self._take(classes, model)
+        self._take(classes, labels[weights > 0], model)
         self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
         self.basis_rows_ = [measure.rows for measure in expander.measures]
         self.n_basis_ = n_different(expander.measures)
@@ -415,6 +424,19 @@ class BESVMClassifier(_MarginClassifier):
         tags = super().__sklearn_tags__()
         mark_input(tags, lambda: self.measures, self.basis)
         return tags
+
+
+def _labels_of_pairs(expander: Expander, labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the class of every column; no two classes may be without one."""
+    own = np.concatenate(expander.basis_labels(labels))
+    without = np.setdiff1d(np.arange(len(classes)), own)
+    if len(without) > 1:
+        a, b = classes[without[:2]]
+        raise ValueError(
+            f"multi_class='ovo-own' needs an exemplar of one of every two classes, but the basis holds none of {a!s} "
+            f"and {b!s}; choose a basis of all classes, or multi_class='ovo'"
+        )
+    return own
 
 
 def _intercept(fit_intercept: bool, penalize_intercept: bool) -> Intercept:

@@ -32,6 +32,7 @@ class FittedMeasure:
     exemplars: Any  # as the similarity sees them: behind the features
     rows: np.ndarray | None  # of the training data; None for exemplars given outright
     transformer: int | None  # which of the expander's transformers comes first
+    which: int = -1  # the basis: -1 for the shared one, else the measure's place
     places: np.ndarray | None = None  # in the list of exemplars given outright, where some have been dropped
 
     def __len__(self) -> int:
@@ -130,13 +131,13 @@ class Expander:
         """Return the similarities within the basis, K_mm, of every measure; X are the training rows."""
         matrices = []
         for measure in self.measures:
-            if measure.rows is None:
-                exemplars = measure.exemplars
-            elif isinstance(measure.similarity, Precomputed) and X.shape[0] != X.shape[1]:
+            if isinstance(measure.similarity, Precomputed) and measure.rows is None:
                 raise ValueError(
                     "the similarities within the basis are not among the precomputed ones, which must be square "
                     f"({X.shape[0]} x {X.shape[0]}) for this, got {X.shape[0]} x {X.shape[1]}"
                 )
+            if measure.rows is None:
+                exemplars = measure.exemplars
             else:
                 exemplars = take(X, measure.rows)
                 if measure.transformer is not None:
@@ -168,10 +169,11 @@ class Expander:
 
 
 def n_different(measures: list[FittedMeasure]) -> int:
-    """Return the number of different exemplars; those given outright are one basis that is shared, as a rule."""
-    given = [measure.numbers for measure in measures if measure.rows is None]
-    chosen = [measure.numbers for measure in measures if measure.rows is not None]
-    return sum(len(np.unique(np.concatenate(numbers))) for numbers in (given, chosen) if numbers)
+    """Return the number of different exemplars."""
+    known: dict[int | None, list[np.ndarray]] = {}
+    for measure in measures:  # rows of the training data are one set; every list of exemplars is a set of its own
+        known.setdefault(measure.which if measure.rows is None else None, []).append(measure.numbers)
+    return sum(len(np.unique(np.concatenate(numbers))) for numbers in known.values())
 
 
 def as_dtype(X: Any, dtype: np.dtype[Any]) -> Any:
@@ -206,11 +208,12 @@ def fit_expander(
     shared_features = SharedFeatures(X, y)
     fitted: list[FittedMeasure] = []
     shared: np.ndarray | Exemplars | None = None
-    for measure in measures:
+    for place, measure in enumerate(measures):
         features, key = shared_features.of(measure)
         settle_on = X if features is None else features.transform(evenly_spaced(X, SETTLE_ROWS))
         similarity = clone(resolve(measure.similarity)).fit(settle_on)
         compares = similarity if features is None else _Behind(features, similarity)
+        which = -1 if measure.basis is None else place
         if measure.basis is not None:
             chosen = _choose(measure.basis, X, y, compares, rng, weights)
         else:
@@ -221,7 +224,7 @@ def fit_expander(
             exemplars = features.transform(exemplars)
         elif similarity.vectors and not isinstance(similarity, Precomputed):
             exemplars = _exemplar_vectors(exemplars, X)
-        fitted.append(FittedMeasure(measure.label, similarity, exemplars, rows, key))
+        fitted.append(FittedMeasure(measure.label, similarity, exemplars, rows, key, which))
     vectors = [one for one in fitted if isinstance(one.similarity, VectorSimilarity)]
     small = n_rows(X) * sum(len(one) for one in fitted) <= SMALL
     double = small or any(needs_float64(one.exemplars) for one in vectors)
@@ -278,14 +281,14 @@ def _choose(
     if isinstance(similarity, Precomputed):
         n, n_columns = X.shape
         if isinstance(basis, str) and basis == "auto" and n != n_columns:
-            return np.arange(n_columns)
+            return Exemplars(np.arange(n_columns))  # of items that are not among the rows
         if n != n_columns:
             raise ValueError(
                 f"with a basis, precomputed similarities must be square ({n} x {n}), got {n} x {n_columns}; "
                 "leave basis at 'auto' to use every column"
             )
     chosen = choose_rows(basis, X, y, similarity, rng, weights)
-    if isinstance(similarity, Precomputed) and isinstance(chosen, Exemplars):
+    if isinstance(similarity, Precomputed) and isinstance(chosen, Exemplars):  # given by the user
         raise ValueError("precomputed similarities need row numbers as basis, got exemplars")
     return chosen
 

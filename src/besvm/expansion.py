@@ -14,6 +14,7 @@ from besvm._validate import atomic_fit, check_vectors, forget, labels_or_none, m
 from besvm.expander import fit_expander, mark_input
 from besvm.measures import Measure, as_measure, compares_vectors
 from besvm.normalization import check_normalize, fit_normalizer
+from besvm.nystrom import Rotation
 from besvm.scaling import Affine
 from besvm.storage import filled
 
@@ -132,9 +133,16 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return the feature names: the similarity's label and the exemplar's training row."""
+        """Return the feature names: the similarity's label and the exemplar's training row.
+
+        Nyström features are mixtures of exemplars, and numbered.
+        """
         check_is_fitted(self, "similarity_")
-        return self._expander.feature_names()
+        names = self._expander.feature_names()
+        if isinstance(self._normalizer, Rotation):
+            label = self._expander.measures[0].label
+            names = np.array([f"{label}_nystrom{place}" for place in range(len(names))], dtype=object)
+        return names
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

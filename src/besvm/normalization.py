@@ -13,6 +13,7 @@ from besvm.nystrom import WAYS, Nystrom, Rotation, fit_roots
 from besvm.scaling import NORMALIZATIONS, fit_affine
 
 BASIS_WEIGHTS = (None, "balanced")
+MATRICES = 7  # of the size of K_mm that its eigenvectors take, with their work space
 
 
 class Normalizer(Protocol):
@@ -21,14 +22,19 @@ class Normalizer(Protocol):
     def __call__(self, block: np.ndarray) -> np.ndarray: ...
 
 
-def check_normalize(normalize: Any, basis_weight: Any = None) -> None:
-    """Refuse what is no normalisation, and weights of the basis that the normalisation would undo."""
+def check_normalize(normalize: Any, basis_weight: Any = None, multi_class: str = "ovr") -> None:
+    """Refuse what is no normalisation, and what a normalisation would undo."""
     check_choice("basis_weight", basis_weight, BASIS_WEIGHTS)
     if isinstance(normalize, Nystrom):
         if normalize.spectrum not in WAYS:
             raise ValueError(f"spectrum must be {' or '.join(map(repr, WAYS))}, got {normalize.spectrum!r}")
     elif not any(normalize is choice or normalize == choice for choice in NORMALIZATIONS):
         raise ValueError(f"normalize must be 'mean-norm', 'z-score', None or a Nystrom instance, got {normalize!r}")
+    if isinstance(normalize, Nystrom) and multi_class == "ovo-own":
+        raise ValueError(
+            "multi_class='ovo-own' needs features that belong to one exemplar each, got a Nystrom normalisation, "
+            "which mixes them; choose multi_class='ovo' or 'ovr'"
+        )
     if basis_weight is not None and normalize not in ("mean-norm", None):
         raise ValueError(
             f"basis_weight={basis_weight!r} needs normalize='mean-norm' or None, got {normalize!r}, "
@@ -59,6 +65,13 @@ def fit_normalizer(
             raise ValueError(f"basis_weight={basis_weight!r} needs class labels; give y, or leave it None")
         balance = balancing_weights(expander, labels)
     return fit_affine(blocks, expander.groups, normalize, weights, balance)
+
+
+def normalizer_bytes(normalize: Any, expander: Expander) -> int:
+    """Return the memory that learning a normalisation takes: Nyström decomposes a matrix of the largest basis."""
+    if not isinstance(normalize, Nystrom):
+        return 0
+    return 8 * MATRICES * max(len(measure) for measure in expander.measures) ** 2
 
 
 def balancing_weights(expander: Expander, labels: np.ndarray) -> np.ndarray:

@@ -36,7 +36,7 @@ from besvm._validate import (
 from besvm.classifier import BESVMClassifier
 from besvm.expander import Expander, fit_expander, mark_input
 from besvm.measures import Measure, as_measures, compares_vectors
-from besvm.normalization import check_normalize, fit_normalizer
+from besvm.normalization import check_normalize, fit_normalizer, normalizer_bytes
 from besvm.solver import work_bytes
 from besvm.storage import Plan, plan
 
@@ -269,7 +269,8 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         """Return where the features go, and the rank that the solver's preconditioner is held to."""
         widest = sum(sorted(map(len, expander.measures))[-most:])
         rank = None if self.memory_limit is None else first_rank(widest + 1)
-        work = work_bytes(len(data.labels), widest, len(data.positive), rank)
+        training = work_bytes(len(data.labels), widest, len(data.positive), rank)
+        work = max(training, normalizer_bytes(self.normalize, expander))
         size = expander.width * expander.dtype.itemsize // 4  # the plan counts numbers of four bytes
         chosen = plan(data.n_all, size, work, "auto", self.memory_limit)
         if chosen.storage == "recompute":  # every candidate is read dozens of times

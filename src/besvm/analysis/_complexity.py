@@ -120,6 +120,9 @@ class Complexity:
         >>> print(str(table).splitlines()[-1])
         besvm   10 MB          0.5 s        1.0 MB     1 ms a sample
         """
+        for name, run in runs.items():
+            if not isinstance(run, Run):
+                raise TypeError(f"beside takes runs as measured(model, X, y) returns them, got {run!r} for {name}")
         return replace(self, runs={**self.runs, **runs})
 
     def __str__(self) -> str:

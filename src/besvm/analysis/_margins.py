@@ -11,11 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from besvm._extras import optional
 from besvm._rows import n_rows
-from besvm._spectrum import SPECTRA, eigenpairs, made_psd, rounding
+from besvm._spectrum import eigenpairs, rounding
+from besvm.analysis._inside import model_inside
 from besvm.baselines.dual import DualBESVMClassifier
+from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier, LinearSVMClassifier
 
 SAME = 1e-3  # relative: how closely the rows given must reproduce the model's own ‖w‖²
+VIEW_BYTES = 40  # for every entry of a pair's matrix, at most: itself, its spectrum fixed, and its eigenvectors
 VISIBLE = 1e-4  # the share of ‖w‖² below which an eigenpair at the end of a curve is not drawn
 
 
@@ -50,10 +53,12 @@ class Margins:
     Attributes
     ----------
     formula : str
-        "M_BE" for (βᵀY S_BXᵀ S_BX Yβ)⁻¹, "M_K" for (αᵀYKYα)⁻¹, "M_N" for (αᵀY K_XB K_BB⁻¹ K_BX Yα)⁻¹, and "primal" for
-        1/‖w‖² of a model trained in the primal, with squared hinge loss, in the space of its own features.
+        "M_BE" for (βᵀY S_BXᵀ S_BX Yβ)⁻¹, "M_K" for (αᵀYKYα)⁻¹, "M_N" for (αᵀY K_XB K_BB⁻¹ K_BX Yα)⁻¹. The paper has no
+        name for two more, 1/‖w‖² in the space of the model's own features: "dual" for a dual BE-SVM whose features are
+        normalised or weighted in another way, "primal" for a model trained in the primal.
     pairs : list of (str, str)
-        The two sides of every problem; "rest" stands for all other classes.
+        The two sides of every problem; "rest" stands for all other classes. A problem that was not trained, since one
+        side has no rows of weight above 0, is left out.
     squared_norms : ndarray of shape (n_problems,)
         ‖w‖².
     margins : ndarray of shape (n_problems,)
@@ -142,14 +147,15 @@ def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
     Parameters
     ----------
     model : estimator
-        A fitted DualBESVMClassifier (M_BE, or M_N with a Nyström normalisation), a KernelSVMClassifier (M_K), or one
-        trained in the primal with ``penalty="l2"``: BESVMClassifier, LinearSVMClassifier or LinearSVC. Margins are
-        comparable in one feature space only: those of a normalised and an unnormalised model are not.
+        A fitted DualBESVMClassifier (M_BE, or M_N with the Nyström normalisation by K_BB), a KernelSVMClassifier (M_K),
+        or one trained in the primal with ``penalty="l2"``: BESVMClassifier, LinearSVMClassifier or LinearSVC. Of a
+        LineSearchMKL or JitteredClassifier, the model inside is taken. Margins are comparable in one feature space
+        only: those of a normalised and an unnormalised model are not.
     X : optional
-        The rows that the model was trained on, for the eigenvalue view of a model with dual variables. It takes the
-        matrix of all rows and an eigendecomposition for every problem.
+        All rows that the model was trained on, for the eigenvalue view of a model with dual variables. It takes an
+        eigendecomposition of every problem's own matrix, within the model's ``memory_limit``.
     y : array of shape (n,), optional
-        Their labels, needed beside X where there are more than two classes: they tell the rows of each problem.
+        Their labels. The model remembers them, so that they are only compared.
 
     Returns
     -------
@@ -165,7 +171,8 @@ def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
     >>> found.formula, bool(np.isclose(found.views[0].contributions.sum(), found.squared_norms[0]))
     ('M_BE', True)
     """
-    if hasattr(model, "gram") and hasattr(model, "fit"):
+    model = model_inside(model)
+    if isinstance(model, (DualBESVMClassifier, KernelSVMClassifier)):
         return _dual_margins(model, X, y)
     name = type(model).__name__
     if not isinstance(model, (LinearSVMClassifier, BESVMClassifier, LinearSVC)):
@@ -173,23 +180,22 @@ def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
             "a margin needs a DualBESVMClassifier, a KernelSVMClassifier, a BESVMClassifier or a linear SVM; "
             f"a {name} has none"
         )
-    if model.penalty != "l2":
-        raise ValueError(f"a margin 1/‖w‖² needs a model with penalty='l2', got a {name} with {model.penalty!r}")
     check_is_fitted(model, "coef_")
+    penalty = model.penalty if isinstance(model, LinearSVC) else model._penalty
+    if penalty != "l2":
+        raise ValueError(f"a margin 1/‖w‖² needs a model with penalty='l2', got a {name} with {penalty!r}")
+    if isinstance(model, LinearSVC) and model.multi_class != "ovr":
+        raise ValueError(
+            f"a margin needs a LinearSVC with multi_class='ovr', got {model.multi_class!r}, "
+            "which has one problem for all classes"
+        )
     if X is not None:
         raise ValueError(
             f"the eigenvalue view needs dual variables, and a {name} has none; leave X out, or use DualBESVMClassifier"
         )
-    return Margins("primal", _sides(model), np.square(model.coef_, dtype=np.float64).sum(axis=1))
-
-
-def _dual_margins(model: Any, X: Any, y: Any) -> Margins:
-    check_is_fitted(model, "squared_norms_")
-    formula = "M_K"
-    if isinstance(model, DualBESVMClassifier):
-        formula = "M_BE" if model.normalize is None or isinstance(model.normalize, str) else "M_N"
-    views = None if X is None else _views(model, X, y)
-    return Margins(formula, _sides(model), np.asarray(model.squared_norms_, dtype=np.float64), views)
+    pairs, trained = _sides(model), _trained(model)
+    norms = np.square(model.coef_[trained], dtype=np.float64).sum(axis=1)
+    return Margins("primal", [pairs[place] for place in trained], norms)
 
 
 def _sides(model: Any) -> list[tuple[str, str]]:
@@ -200,38 +206,75 @@ def _sides(model: Any) -> list[tuple[str, str]]:
     return [(names[0], names[1])] if len(names) == 2 else [(name, "rest") for name in names]
 
 
+def _trained(model: Any) -> np.ndarray:
+    """Return the places of the problems of a primal model that had rows on both sides."""
+    if isinstance(model, LinearSVC) or len(model.classes_) == 2:
+        return np.arange(len(model.coef_))
+    sides = model._has_rows  # the rest always has rows
+    return np.flatnonzero([sides[a] and sides[b] for a, b in model.pairs_] if hasattr(model, "pairs_") else sides)
+
+
+def _dual_margins(model: Any, X: Any, y: Any) -> Margins:
+    check_is_fitted(model, "squared_norms_")
+    formula = "M_K" if isinstance(model, KernelSVMClassifier) else model._formula
+    trained = np.flatnonzero(~np.isnan(model.squared_norms_))
+    norms = model.squared_norms_[trained]
+    pairs = [_sides(model)[place] for place in trained]
+    if (norms < 0).any():
+        lowest = int(norms.argmin())
+        raise ValueError(
+            f"a margin needs a definite matrix, but αᵀYKYα = {norms[lowest]:.4g} for {' - '.join(pairs[lowest])}: the "
+            "similarity is indefinite, and no feature space has such a norm; "
+            "train with spectrum='clip', 'flip', 'shift' or 'square'"
+        )
+    views = None if X is None else _views(model, trained, X, y)
+    return Margins(formula, pairs, norms, views)
+
+
 # --- the eigenvalue view ----------------------------------------------------------------------------------------
 
 
-def _views(model: Any, X: Any, y: Any) -> list[EigenView]:
-    n = n_rows(X)
-    if n <= model.support_.max(initial=-1):
-        raise ValueError(f"X must be the rows the model was trained on, more than {model.support_.max()}, got {n}")
-    if y is None and len(model.classes_) > 2:
-        raise ValueError("with more than two classes the eigenvalue view needs the labels; call margins(model, X, y)")
-    if y is not None and len(y) != n:
-        raise ValueError(f"X and y must have the same length, got {n} rows and {len(y)} labels")
-    gram = np.asarray(model.gram(X), dtype=np.float64)
+def _views(model: Any, trained: np.ndarray, X: Any, y: Any) -> list[EigenView]:
+    """Return the view of every trained problem, each from the matrix of its own rows alone."""
+    _check_rows(model, X, y)
+    rows_of = [np.concatenate([np.flatnonzero(model._row_class == c) for c in model.pairs_[k]]) for k in trained]
+    largest = max(map(len, rows_of))
+    what = f"the eigenvalue view of {largest:,} rows, the largest pair of classes,"
+    seen = model._look(X, what, VIEW_BYTES * largest**2)
     views = []
-    for pair, (support, signed), squared_norm in zip(model.pairs_, model.alphas_, model.squared_norms_, strict=True):
-        rows = np.arange(n) if y is None else np.flatnonzero(np.isin(y, model.classes_[list(pair)]))
-        alphas = np.zeros(n)
+    for place, rows in zip(trained, rows_of, strict=True):
+        gram = model._pair_matrix(seen, model.pairs_[place], rows)
+        alphas = np.zeros(len(model._row_class))
+        support, signed = model.alphas_[place]
         alphas[support] = signed
-        view = _view(_as_trained(model, gram[np.ix_(rows, rows)]), alphas[rows])
+        noise = rounding(gram, np.float32) * float(signed @ signed)
+        view, squared_norm = _view(gram, alphas[rows]), model.squared_norms_[place]
         total = float(view.contributions.sum())
-        if not np.isclose(total, squared_norm, rtol=SAME, atol=0):
+        if not np.isclose(total, squared_norm, rtol=SAME, atol=noise):
             raise ValueError(
-                "X and y must be what the model was trained on: "
-                f"they give ‖w‖² = {total:.6g}, the model has {squared_norm:.6g}"
+                "X must be what the model was trained on: "
+                f"it gives ‖w‖² = {total:.6g}, the model has {squared_norm:.6g}"
             )
         views.append(view)
     return views
 
 
-def _as_trained(model: Any, gram: np.ndarray) -> np.ndarray:
-    """Return the matrix of a pair as the solver saw it: a kernel SVM may have fixed its spectrum."""
-    spectrum = getattr(model, "spectrum", None)
-    return made_psd(gram, spectrum, rounding(gram, np.float32))[0] if spectrum in SPECTRA else gram
+def _check_rows(model: Any, X: Any, y: Any) -> None:
+    """Refuse rows that are not as many, or labels that are not the same, as the model was trained on."""
+    n, row_class = n_rows(X), model._row_class
+    if n != len(row_class):
+        raise ValueError(f"X must be the {len(row_class):,} rows that the model was trained on, got {n:,}")
+    if y is None:
+        return
+    if len(y) != n:
+        raise ValueError(f"X and y must have the same length, got {n} rows and {len(y)} labels")
+    used = np.flatnonzero(row_class >= 0)
+    known, given = model.classes_[row_class[used]], np.asarray(y)[used]
+    if (known != given).any():
+        first = int(np.argmax(known != given))
+        raise ValueError(
+            f"y must be what the model was trained on: row {used[first]} was {known[first]!s}, got {given[first]!s}"
+        )
 
 
 def _view(gram: np.ndarray, alphas: np.ndarray) -> EigenView:

@@ -10,6 +10,9 @@ from scipy.sparse import issparse
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
+from besvm.analysis._inside import model_inside
+from besvm.baselines.dual import DualBESVMClassifier
+from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier, LinearSVMClassifier
 from besvm.expander import FittedMeasure, n_different
 from besvm.similarities.precomputed import Precomputed
@@ -29,7 +32,8 @@ class ModelSize:
         counted once; of a linear SVM, the numbers of a sample. None for exemplars that are not arrays of numbers, such
         as strings, or are only known by their similarities.
     coefficients : int
-        One for every exemplar and measure; of a linear SVM, one for every input.
+        One for every exemplar and measure; of a kernel SVM, one for every support vector; of a linear SVM, one for
+        every input.
     parameters : int or None
         The paper's count: exemplars · dimension + coefficients; of a linear SVM, its inputs. None if ``dimension`` is:
         a count without the exemplars would look smaller than it is.
@@ -63,7 +67,7 @@ class ModelSize:
 def model_size(model: Any) -> ModelSize:
     """Return the number of supporting exemplars and of parameters of a fitted model, as the paper counts them.
 
-    A linear SVM has as many parameters as inputs; a kernel SVM n_sv (d + 1), for d numbers in what its kernel compares;
+    A linear SVM has as many parameters as inputs; a kernel SVM n_sv (d + 1), for d numbers in what its kernels compare;
     a BE-SVM B (d + M), for M measures on B exemplars. A representation that several measures share, such as the HOG
     cells of H4(2,0) and H4(0,1), is counted once, since it need be kept only once; the paper does not say.
 
@@ -71,7 +75,7 @@ def model_size(model: Any) -> ModelSize:
     ----------
     model : estimator
         A fitted BESVMClassifier, DualBESVMClassifier, KernelSVMClassifier, LinearSVMClassifier, or scikit-learn's SVC,
-        NuSVC or LinearSVC.
+        NuSVC or LinearSVC. Of a LineSearchMKL or JitteredClassifier, the model inside is counted.
 
     Returns
     -------
@@ -86,33 +90,31 @@ def model_size(model: Any) -> ModelSize:
     >>> print(model_size(BESVMClassifier(["rbf", "linear"], basis=30).fit(X, y)))
     30 exemplars of 4 numbers and 60 coefficients: 180 parameters
     """
+    model = model_inside(model)
     if isinstance(model, (LinearSVMClassifier, LinearSVC)):
         check_is_fitted(model, "coef_")
         inputs = int(model.n_features_in_)
         return ModelSize(0, inputs, inputs, inputs, model.coef_.size + model.intercept_.size)
     if isinstance(model, (SVC, NuSVC)):
         check_is_fitted(model, "support_")
-        n_sv = len(model.support_)
-        dimension = None if model.kernel == "precomputed" else int(model.n_features_in_)
+        n_sv, shape = len(model.support_), model.shape_fit_[1:]
+        dimension = int(np.prod(shape)) if shape and model.kernel != "precomputed" else None
         parameters = None if dimension is None else n_sv * (dimension + 1)
         return ModelSize(n_sv, dimension, n_sv, parameters, model.dual_coef_.size + model.intercept_.size)
-    if not (isinstance(model, BESVMClassifier) or hasattr(model, "gram")):
+    if not isinstance(model, (BESVMClassifier, DualBESVMClassifier, KernelSVMClassifier)):
         raise TypeError(
             "model_size counts a BESVMClassifier, DualBESVMClassifier, KernelSVMClassifier or LinearSVMClassifier, or "
             f"scikit-learn's SVC, NuSVC or LinearSVC, got a {type(model).__name__}"
         )
     check_is_fitted(model, "intercept_")
-    weights = model.dual_coef_ if hasattr(model, "dual_coef_") else model.coef_
-    return _size_of(_kept(model), weights.size + model.intercept_.size)
+    if isinstance(model, KernelSVMClassifier):  # its measures are added up: they share one coefficient
+        weights = model.dual_coef_.size + model.intercept_.size
+        return _size_of(model._exemplars.exemplars, len(model.exemplar_rows_), weights)
+    measures = model._expander.measures
+    return _size_of(measures, sum(map(len, measures)), model.coef_.size + model.intercept_.size)
 
 
-def _kept(model: Any) -> list[FittedMeasure]:
-    """Return the measures of a fitted model with the exemplars that it keeps."""
-    return model._expander.measures if hasattr(model, "_expander") else model._exemplars.exemplars
-
-
-def _size_of(measures: list[FittedMeasure], weights: int) -> ModelSize:
-    coefficients = sum(len(measure) for measure in measures)
+def _size_of(measures: list[FittedMeasure], coefficients: int, weights: int) -> ModelSize:
     seen_by: dict[int | None, list[FittedMeasure]] = {}
     for measure in measures:
         seen_by.setdefault(measure.transformer, []).append(measure)

@@ -11,7 +11,7 @@ from scipy.linalg import eigvalsh
 from besvm._extras import optional
 from besvm._parallel import workers
 from besvm._rows import take
-from besvm._spectrum import check_matrix, rounding
+from besvm._spectrum import check_matrix, frobenius, rounding
 from besvm._validate import check_vectors, labels_or_none, make_rng
 from besvm.expander import fit_expander
 from besvm.expansion import BasisExpansion
@@ -137,9 +137,10 @@ def spectrum(K: Any) -> Spectrum:
     (0.5, 0.0)
     """
     matrix = check_matrix(K)
-    symmetric = (matrix + matrix.T) / 2
-    norm = float(np.linalg.norm(matrix))
-    asymmetry = float(np.linalg.norm(matrix - matrix.T)) / (2 * norm) if norm else 0.0
+    halves = matrix / 2  # the sum of two whole ones may overflow
+    symmetric = halves + halves.T
+    norm = frobenius(matrix)
+    asymmetry = frobenius(halves - halves.T) / norm if norm else 0.0
     values = eigvalsh(symmetric)[::-1]
     return Spectrum(values, asymmetry, rounding(symmetric, np.asarray(K).dtype))
 

@@ -50,6 +50,24 @@ def memory_limit_bytes(memory_limit: int | float | str | None) -> int:
     return int(AUTO_SHARE * available_memory()) if memory_limit is None else parse_bytes(memory_limit)
 
 
+def check_fits(what: str, need: int, memory_limit: int | float | str | None) -> None:
+    """Refuse what would take more memory than the limit.
+
+    Examples
+    --------
+    >>> check_fits("the matrix", 8 * 1000**2, "1 MB")
+    Traceback (most recent call last):
+        ...
+    MemoryError: the matrix must stay within 1.0 MB, but needs 8.0 MB; raise memory_limit or use fewer rows
+    """
+    limit = memory_limit_bytes(memory_limit)
+    if need > limit:
+        raise MemoryError(
+            f"{what} must stay within {show_bytes(limit)}, but needs {show_bytes(need)}; "
+            "raise memory_limit or use fewer rows"
+        )
+
+
 def plan_pairs(
     sizes: list[int], itemsize: int, spectrum: str | None, trusted: bool, limit: int, held: int = 0
 ) -> PairPlan:
@@ -102,7 +120,7 @@ class PairModel(NamedTuple):
     exemplars: np.ndarray  # the training rows that a new sample is compared with
     coef: np.ndarray  # what each of those similarities counts
     intercept: float
-    squared_norm: float  # ‖w‖² = αᵀ Y K Y α
+    squared_norm: float  # ‖w‖² = αᵀ Y K Y α; NaN if there was nothing to train
 
 
 @dataclass(frozen=True)
@@ -118,7 +136,7 @@ class PairSolver:
 
     def __call__(self, pair: tuple[int, int], K: np.ndarray, n_first: int, weights: np.ndarray) -> PairModel:
         """Train on the float64 matrix of a pair, the rows of the first class first; rows are numbered from 0."""
-        K, carry = self._definite(pair, K)
+        K, carry = self.definite(pair, K)
         side = np.repeat([0, 1], [n_first, len(K) - n_first])
         cache = 1 + 4 * len(K) ** 2 / 2**20  # megabytes: all of it, so that no row is fetched twice
         svc = SVC(C=self.C, kernel="precomputed", tol=self.tol, cache_size=cache).fit(K, side, weights)
@@ -126,10 +144,10 @@ class PairSolver:
         signed[svc.support_] = svc.dual_coef_[0]
         coef = signed if carry is None else carry @ signed
         support, exemplars = np.flatnonzero(signed), np.flatnonzero(coef)
-        squared_norm = float(signed @ (K @ signed))
-        return PairModel(support, signed[support], exemplars, coef[exemplars], float(svc.intercept_[0]), squared_norm)
+        intercept, squared_norm = float(svc.intercept_[0]), _squared_norm(K, signed)
+        return PairModel(support, signed[support], exemplars, coef[exemplars], intercept, squared_norm)
 
-    def _definite(self, pair: tuple[int, int], K: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    def definite(self, pair: tuple[int, int], K: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Return K made positive semi-definite, and what does the same to new samples (None: nothing)."""
         if self.spectrum == "square":
             return made_psd(K, "square")
@@ -149,6 +167,12 @@ class PairSolver:
                 "set spectrum='clip', 'flip', 'shift' or 'square' to fix that, or 'ignore' to go on without a guarantee"
             )
         return K, None
+
+
+def _squared_norm(K: np.ndarray, signed: np.ndarray) -> float:
+    """Return αᵀ Y K Y α; one below 0 by no more than rounding errors is 0, so that the rest tell of an indefinite K."""
+    value = float(signed @ (K @ signed))
+    return 0.0 if 0 > value >= -rounding(K, np.float32) * float(signed @ signed) else value
 
 
 def _has_cholesky(K: np.ndarray, noise: float) -> bool:
@@ -219,7 +243,7 @@ def _assembled(within_a: np.ndarray, between: np.ndarray, within_b: np.ndarray) 
 def _uncontested(decision: float) -> PairModel:
     """Return the model of a pair of which one class (or neither) has rows: it always says the same."""
     none = np.empty(0, dtype=np.intp)
-    return PairModel(none, np.empty(0), none, np.empty(0), decision, 0.0)
+    return PairModel(none, np.empty(0), none, np.empty(0), decision, np.nan)
 
 
 # --- deciding ---

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from besvm._machine import available_memory, parse_bytes, show_bytes
+from besvm._machine import show_bytes
 from besvm._parallel import slices, workers
 from besvm._progress import progress, say
 from besvm._rows import n_rows, span
@@ -23,10 +23,12 @@ from besvm._validate import (
     make_rng,
 )
 from besvm._votes import class_pairs, class_scores, count_votes
+from besvm.baselines._pairs import check_fits, memory_limit_bytes
 from besvm.expander import Expander, fit_expander, mark_input, n_different
 from besvm.measures import as_measures, compares_vectors
-from besvm.normalization import check_normalize, fit_normalizer
-from besvm.storage import AUTO_SHARE, filled
+from besvm.normalization import check_normalize, fit_normalizer, normalizer_bytes
+from besvm.nystrom import Nystrom
+from besvm.storage import filled
 
 CACHE_MB = 200  # what LIBSVM may keep of a matrix beside the matrix itself
 
@@ -157,6 +159,8 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.support_ = np.unique(np.concatenate([rows for rows, _ in self.alphas_]))
         self.n_support_ = np.bincount(labels[self.support_], minlength=len(classes))
         self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
+        self._row_class = np.where(weights > 0, labels, -1)
+        self._formula = _formula(self.normalize, self.basis_weight)
         self.basis_rows_ = [measure.rows for measure in expander.measures]
         self.n_basis_ = n_different(expander.measures)
         return self
@@ -176,7 +180,7 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 positive = labels[rows] == labels[rows].max()
                 alphas, self.intercept_[place] = _solve(gram, positive, weights[rows], float(self.C), float(self.tol))
                 self.coef_[place] = alphas @ phi
-                self.squared_norms_[place] = alphas @ gram @ alphas
+                self.squared_norms_[place] = self.coef_[place] @ self.coef_[place]  # never below 0, as αᵀYGYα may be
                 self.alphas_.append((rows[alphas != 0], alphas[alphas != 0]))
                 shown.advance(1)
 
@@ -184,9 +188,9 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Say how much memory training takes, or refuse it."""
         features = expander.dtype.itemsize * n * expander.width
         matrix = 8 * n_pair**2
-        need = features + 8 * n_pair * expander.width + matrix + min(matrix // 2, CACHE_MB * 2**20)
-        free = self.memory_limit is None
-        limit = int(AUTO_SHARE * available_memory()) if free else parse_bytes(self.memory_limit)  # type: ignore[arg-type]
+        solve = 8 * n_pair * expander.width + matrix + min(matrix // 2, CACHE_MB * 2**20)
+        need = features + max(solve, normalizer_bytes(self.normalize, expander))
+        limit = memory_limit_bytes(self.memory_limit)
         if need > limit:
             raise MemoryError(
                 f"training must stay within {show_bytes(limit)}, but the features and the {n_pair:,} x {n_pair:,} "
@@ -214,14 +218,34 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return predicted
 
     def gram(self, X: Any) -> np.ndarray:
-        """Return the matrix of K̃(xᵢ, xⱼ) (eq. besvm_mult_kernel) between all rows of X, in float64."""
+        """Return the matrix of K̃(xᵢ, xⱼ) (eq. besvm_mult_kernel) between all rows of X, in float64.
+
+        Refused if it would take more than ``memory_limit``.
+        """
         check_is_fitted(self, "coef_")
+        n = n_rows(X)
+        return self._matrix(self._look(X, f"the {n:,} x {n:,} matrix", 8 * n * (n + self._expander.width)))
+
+    def _look(self, X: Any, what: str, beside: int) -> np.ndarray:
+        """Return the features of X, unless they and ``beside`` bytes are too much memory for ``what``."""
         X = check_vectors(self, X, self._vectors, reset=False)
+        n, width, dtype = n_rows(X), self._expander.width, self._expander.dtype
+        check_fits(what, beside + dtype.itemsize * n * width, self.memory_limit)
+        features = np.empty((n, width), dtype=dtype)
         with workers(self.n_jobs):
-            blocks = [self._features(X, rows) for rows in slices(n_rows(X), self._expander.rows_per_block)]
-            phi = np.concatenate(blocks).astype(np.float64, copy=False)
+            for rows in slices(n, self._expander.rows_per_block):
+                features[rows] = self._features(X, rows)
+        return features
+
+    def _matrix(self, features: np.ndarray) -> np.ndarray:
+        phi = features.astype(np.float64, copy=False)
+        with workers(self.n_jobs):
             gram: np.ndarray = phi @ phi.T
         return gram
+
+    def _pair_matrix(self, seen: np.ndarray, pair: tuple[int, int], rows: np.ndarray) -> np.ndarray:
+        """Return the matrix of the training rows of a pair, from what :meth:`_look` gave."""
+        return self._matrix(seen[rows])
 
     def _features(self, X: Any, rows: slice) -> np.ndarray:
         block = self._expander(span(X, rows), rows.start)
@@ -242,6 +266,13 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         mark_input(tags, lambda: self.measures, self.basis)
         return tags
+
+
+def _formula(normalize: Any, basis_weight: str | None) -> str:
+    """Return which margin of the paper the features have; those of a scaling that it does not analyse, only "dual"."""
+    if isinstance(normalize, Nystrom):
+        return "dual" if normalize.spectrum == "covariance" else "M_N"
+    return "M_BE" if normalize is None and basis_weight is None else "dual"
 
 
 def _solve(

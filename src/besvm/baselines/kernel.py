@@ -18,6 +18,7 @@ from besvm.baselines._gram import copies_bytes, fit_gram
 from besvm.baselines._pairs import (
     SPECTRUM_CHOICES,
     PairSolver,
+    check_fits,
     memory_limit_bytes,
     plan_pairs,
     rows_of_classes,
@@ -72,7 +73,8 @@ class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         For every pair the training rows that support it, and their dual variables α, those of class a negated.
     intercept_ : ndarray of shape (n_pairs,)
     squared_norms_ : ndarray of shape (n_pairs,)
-        ‖w‖² = αᵀ Y K Y α, with K as ``spectrum`` made it; the margin is its inverse root.
+        ‖w‖² = αᵀ Y K Y α, with K as ``spectrum`` made it, see :func:`besvm.analysis.margins`; NaN for a pair of which
+        one class has no rows of weight above 0. Below 0 it is no norm: K is indefinite, and "ignore" went on.
     support_ : ndarray
         The training rows that support any pair, ascending.
     n_support_ : ndarray of shape (n_classes,)
@@ -157,6 +159,7 @@ class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.support_ = np.unique(np.concatenate([model.support for model in models]))
         self.n_support_ = np.bincount(labels[self.support_], minlength=len(classes))
         self._votes, self._gram, self._vectors = votes_of(models, labels, len(classes)), gram, vectors
+        self._solver, self._row_class = solver, np.where(weights > 0, labels, -1)
         self.intercept_, self.exemplar_rows_ = self._votes.intercept, self._votes.exemplars
         self._exemplars = gram.kept(seen, self.exemplar_rows_)
         return self
@@ -198,12 +201,34 @@ class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return predicted
 
     def gram(self, X: Any) -> np.ndarray:
-        """Return the (n, n) matrix of the rows of X: weighted and symmetric, its spectrum as it is."""
+        """Return the (n, n) matrix of the rows of X: weighted and symmetric, its spectrum as it is.
+
+        Refused if it would take more than ``memory_limit``.
+        """
         check_is_fitted(self, "classes_")
+        n = n_rows(X)
+        copies = 2 if len(self._gram.parts) == 1 else 3
+        seen = self._look(X, f"the {n:,} x {n:,} matrix", copies * self._gram.dtype.itemsize * n**2)
+        return self._matrix(seen, np.arange(n))
+
+    def _look(self, X: Any, what: str, beside: int) -> list[Any]:
+        """Return what the measures see of X, unless that and ``beside`` bytes are too much memory for ``what``."""
         X = check_vectors(self, X, self._vectors, reset=False)
+        check_fits(what, beside, self.memory_limit)
         with workers(self.n_jobs):
-            items = self._gram.items(self._gram.look(X), np.arange(n_rows(X)))
+            seen = self._gram.look(X)
+        check_fits(what, beside + copies_bytes(seen), self.memory_limit)
+        return seen
+
+    def _matrix(self, seen: list[Any], rows: np.ndarray) -> np.ndarray:
+        with workers(self.n_jobs):
+            items = self._gram.items(seen, rows)
             return self._gram(items, items)
+
+    def _pair_matrix(self, seen: list[Any], pair: tuple[int, int], rows: np.ndarray) -> np.ndarray:
+        """Return the matrix of the training rows of a pair, in float64 and with the spectrum that it was trained on."""
+        K = self._matrix(seen, rows).astype(np.float64, copy=False)
+        return K if self._solver.spectrum is None else self._solver.definite(pair, K)[0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
