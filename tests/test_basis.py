@@ -3,15 +3,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from besvm import BESVMClassifier
 from besvm.basis import (
     Exemplars,
+    FarthestBasis,
+    GradientBasis,
     IndexBasis,
     KMedoidsBasis,
+    PivotedBasis,
     RandomBasis,
     _even_shares,
     choose_rows,
 )
-from besvm.similarities import RBF, Linear, PairFunction
+from besvm.similarities import RBF, Linear, PairFunction, Precomputed
 
 y10 = np.array([0, 1, 1, 0, 2, 2, 2, 1, 0, 2])
 X10 = np.arange(20.0).reshape(10, 2)
@@ -95,12 +99,43 @@ def test_auto_takes_a_thousand_leaves_out_copies_and_rows_without_weight(rng):
     np.testing.assert_array_equal(choose("auto", weights=np.arange(10) % 2), [1, 3, 5, 7, 9])
 
 
+def by_position(X, y, similarity, rng):
+    return [0, len(X) - 1]
+
+
+@pytest.mark.parametrize(
+    "basis",
+    [4, IndexBasis(4), RandomBasis(4, balanced=False), KMedoidsBasis(4), PivotedBasis(4), FarthestBasis(4),
+     GradientBasis(4), by_position],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("similarity", [Linear(), Precomputed()], ids=str)
+def test_no_selector_sees_rows_without_weight(rng, basis, similarity):
+    X, y = rng.normal(size=(30, 30)), np.arange(30) % 3
+    weights = np.where((y == 1) | (np.arange(30) < 6), 0.0, 2.0)
+    heavy = np.flatnonzero(weights)
+    alone = X[np.ix_(heavy, heavy)] if isinstance(similarity, Precomputed) else X[heavy]
+    chosen = choose(basis, X, y, similarity, weights=weights)
+    np.testing.assert_array_equal(chosen, heavy[choose(basis, alone, y[heavy], similarity)])
+    assert set(chosen) <= set(heavy)
+    np.testing.assert_array_equal(choose([0, 1], X, y, similarity, weights=weights), [0, 1])  # said is said
+
+
+def test_a_class_without_weight_gives_no_exemplars(digits):
+    X, y = digits[0][:300], digits[1][:300]
+    for basis in (20, PivotedBasis(20), GradientBasis(20)):
+        clf = BESVMClassifier("rbf", basis=basis, random_state=0).fit(X, y, sample_weight=(y != 3).astype(float))
+        assert 3 not in y[clf.basis_rows_[0]]
+    with pytest.raises(ValueError, match=r"at most 268 \(the rows to choose from\), got 300"):
+        BESVMClassifier(basis=300).fit(X, y, sample_weight=(y != 3).astype(float))
+
+
 @pytest.mark.parametrize(
     ("basis", "sentence"),
     [
-        (11, r"must be at most 10 \(the number of rows\), got 11"),
+        (11, r"must be at most 10 \(the rows to choose from\), got 11"),
         (0, "must be a whole number of at least 1, got 0"),
-        (IndexBasis(per_class=4), r"per_class must be at most 3 \(the number of rows of class 0\), got 4"),
+        (IndexBasis(per_class=4), r"per_class must be at most 3 \(the rows of class 0 to choose from\), got 4"),
         ([0, 10], r"must lie between 0 and 9 \(there are 10 rows\), got 10"),
         ([-1], "got -1"),
         ([3, 4, 3], "must all differ, got row 3 2 times"),

@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -113,6 +114,41 @@ def test_bad_grids(spots):
         model.predict(X[:, :4])
     with pytest.raises(ValueError, match="must be finite"):
         model.predict(np.full_like(X, np.nan))
+
+
+@pytest.mark.parametrize("estimator", ["x", None, LinearSVMClassifier, object()])
+def test_what_is_no_classifier_is_refused(spots, estimator):
+    X, y, *_ = spots
+    with pytest.raises(TypeError, match=r"must be a scikit-learn classifier \(an instance with fit and predict"):
+        JitteredClassifier(estimator).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("weights", "says"),
+    [
+        (np.ones(3), r"\(3,\), expected \(60,\)"),
+        (-np.ones(60), "[Nn]egative values in.*sample_weight"),
+        (np.arange(60) % 2, "rows of at least two classes must weigh more than 0"),
+    ],
+)
+def test_weights_are_checked_before_they_are_repeated(spots, weights, says):
+    X, y, *_ = spots
+    with pytest.raises(ValueError, match=says):
+        JitteredClassifier(LinearSVMClassifier()).fit(X, y, sample_weight=weights)
+
+
+def test_weights_for_an_estimator_that_takes_none(spots):
+    X, y, *_ = spots
+    with pytest.raises(TypeError, match="sample_weight must be None for a KNeighborsClassifier, whose fit takes none"):
+        JitteredClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(60))
+
+
+def test_grids_of_several_shapes(spots):
+    X, y, *_ = spots
+    with pytest.raises(ValueError, match=r"grids must all have one shape here, got \(4, 5, 2\) and \(5, 5, 2\)"):
+        JitteredClassifier(LinearSVMClassifier()).fit([X[0, :4], *X[1:]], y)
+    with pytest.raises(ValueError, match=r"of shape \(n, h, w, d\), got lists that are not all of one length"):
+        JitteredClassifier(LinearSVMClassifier()).fit([X[0, :4].tolist(), *X[1:].tolist()], y)
 
 
 def test_keeps_the_conventions_of_scikit_learn(spots):

@@ -105,6 +105,71 @@ def test_too_many_rows_are_refused_with_the_figure():
         LineSearchMKL(memory_limit="2 GB").fit(X, y)
 
 
+@pytest.mark.parametrize("by_class", [False, True])
+def test_weights_are_those_of_a_search_by_hand(two_views, by_class):
+    X, y, measures = two_views
+    row_weight = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 3.0], len(y))
+    class_weight = {0: 1.0, 1: 0.2, 2: 4.0} if by_class else None
+    weights = row_weight * np.array([class_weight[label] if by_class else 1.0 for label in y])
+    folds = [(np.flatnonzero(part != k), np.flatnonzero(part == k)) for part in [np.arange(150) % 4] for k in range(4)]
+    params = {"alphas": (0.25, 0.5), "cv": folds, "C": 2.0, "tol": 1e-6, "class_weight": class_weight}
+    mkl = LineSearchMKL(measures, **params).fit(X, y, sample_weight=row_weight)
+    K1, K2 = rbf_kernel(X[:, :3], X[:, :3], 0.3), rbf_kernel(X[:, 3:], X[:, 3:], 0.3)
+    for i, alpha in enumerate((0.25, 0.5)):
+        K = alpha * K1 + (1 - alpha) * K2
+        for j, (train, test) in enumerate(folds):
+            train = train[weights[train] > 0]
+            svc = SVC(kernel="precomputed", C=2.0, tol=1e-6).fit(K[np.ix_(train, train)], y[train], weights[train])
+            expected = svc.score(K[np.ix_(test, train)], y[test], sample_weight=row_weight[test])
+            assert mkl.cv_accuracy_[i, j] == pytest.approx(expected, abs=1e-9)
+    best = mkl.alpha_ * K1 + (1 - mkl.alpha_) * K2
+    used = weights > 0
+    svc = SVC(kernel="precomputed", C=2.0, tol=1e-6).fit(best[np.ix_(used, used)], y[used], weights[used])
+    assert mkl.decision_function(X) == pytest.approx(svc.decision_function(best[:, used]), abs=1e-3)
+
+
+def test_rows_without_weight_are_in_no_fold(two_views):
+    X, y, measures = two_views
+    used = y != 1
+    searches = [
+        LineSearchMKL(measures, alphas=(0.5,), random_state=0).fit(X, y, sample_weight=used.astype(float)),
+        LineSearchMKL(measures, alphas=(0.5,), random_state=0).fit(X[used], y[used]),
+    ]
+    assert np.array_equal(searches[0].cv_accuracy_, searches[1].cv_accuracy_)
+    rows = np.arange(150)
+    folds = [(rows[y != 1].tolist(), rows[y == 1].tolist()), (rows[::2].tolist(), rows[1::2].tolist())]
+    with pytest.raises(ValueError, match="every fold of cv must train on and judge by at least one row"):
+        LineSearchMKL(measures, cv=folds).fit(X, y, sample_weight=used.astype(float))
+
+
+@pytest.mark.parametrize(
+    ("limit", "spectrum", "n_classes", "says"),
+    [
+        (
+            "19 MB",
+            None,
+            10,
+            "with the two 1,500 x 1,500 matrices of 18 MB in memory, training must stay within 19 MB, ",
+        ),
+        ("130 MB", "clip", 2, "^training must stay within 130 MB"),  # the folds would fit, all rows would not
+    ],
+)
+def test_what_will_not_fit_is_refused_before_it_is_computed(limit, spectrum, n_classes, says):
+    called = []
+
+    class Counted(Linear):
+        psd = False
+
+        def __call__(self, A, B):
+            called.append(len(A))
+            return super().__call__(A, B)
+
+    X, y = np.random.default_rng(0).normal(size=(1500, 3)), np.arange(1500) % n_classes
+    with pytest.raises(MemoryError, match=says):
+        LineSearchMKL([Counted(), "rbf"], spectrum=spectrum, memory_limit=limit, n_jobs=1).fit(X, y)
+    assert not called
+
+
 @pytest.mark.parametrize(
     ("params", "says"),
     [
@@ -113,6 +178,8 @@ def test_too_many_rows_are_refused_with_the_figure():
         ({"alphas": []}, "alphas must be"),
         ({"alphas": 0.5}, "alphas must be"),
         ({"spectrum": "none"}, "spectrum must be"),
+        ({"tol": 0}, "tol must be a positive number, got 0"),
+        ({"class_weight": {0: -1.0, 1: 1.0, 2: 1.0}}, "class_weight must be a finite number of at least 0"),
     ],
 )
 def test_bad_parameters(two_views, params, says):

@@ -193,6 +193,26 @@ def test_asymmetric_grids(rng):
     assert_allclose(expansion.fit_transform(grids), expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-30, 1.0, 3e150, 1e300, 1e307])
+@pytest.mark.parametrize("spectrum", [way for way in WAYS if way != "covariance"])
+def test_the_size_of_the_similarities_does_not_matter(parts, spectrum, scale):
+    """Features scale with K^(1/2), those of "square" not at all."""
+    K_nm, K_mm = (part / np.abs(parts[1]).max() for part in parts)
+    plain = Nystrom(spectrum).fit(K_mm)
+    scaled = Nystrom(spectrum).fit(scale * K_mm)
+    expected = plain.normalization_ / (scale if spectrum == "square" else np.sqrt(scale))
+    assert_allclose(scaled.normalization_, expected, rtol=1e-8, atol=1e-10 * np.abs(expected).max())
+    assert scaled.rank_ == plain.rank_
+    assert np.isfinite(scaled.transform(scale * K_nm / 8)).all()
+
+
+def test_similarities_too_large_for_a_covariance_are_refused():
+    with pytest.raises(ValueError, match=r"covariance to be a finite float64, got 1e\+300; divide them by a constant"):
+        Nystrom("covariance").fit(1e300 * np.eye(3))
+    with pytest.raises(ValueError, match=r"covariance to be a finite float32, got 1e\+30;"):
+        Nystrom("covariance").fit(np.float32(1e30) * np.eye(3, dtype=np.float32))
+
+
 def test_features_are_mixtures_and_named_so(rng):
     expansion = BasisExpansion("rbf", basis=[4, 2], normalize=Nystrom("square")).fit(rng.normal(size=(9, 2)))
     assert expansion.get_feature_names_out().tolist() == ["rbf_nystrom0", "rbf_nystrom1"]

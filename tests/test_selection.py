@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -15,10 +16,12 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from besvm import BESVMClassifier, Measure
+from besvm import BESVMClassifier, Measure, Nystrom
 from besvm._fingerprint import fingerprint
 from besvm._precondition import first_rank
+from besvm._selection_split import hold_out
 from besvm._side_by_side import NpyRows, SideBySide
+from besvm.measures import as_measures
 from besvm.selection import GreedySelection
 from besvm.similarities import RBF, PairFunction
 from besvm.solver import work_bytes
@@ -96,6 +99,25 @@ def test_it_stops_where_nothing_is_gained(split):
     assert len(select(["linear", "linear"], n_measures=9).fit(*split).labels_) == 2
 
 
+def test_the_step_that_was_not_taken_can_be_seen(split, axes, capsys):
+    whole = select(n_measures=2).fit(*split)
+    assert whole.rejected_ is None
+    greedy = select(n_measures=2, min_gain=0.9, verbose=1).fit(*split)  # which the first step does not reach either
+    assert story(greedy) == story(whole)[:1]
+    rejected, second = greedy.rejected_, whole.trace_[1]
+    assert (rejected.chosen, rejected.accuracies, rejected.gain) == (second.chosen, second.accuracies, second.gain)
+    stopped = f"stopped: {second.chosen} would add only {second.gain:+.4f}"
+    assert stopped in capsys.readouterr().err
+    lines = greedy.report().splitlines()
+    assert (lines[1].split(), lines[-1]) == (["candidate", "step", "1", "rejected"], stopped)
+    assert greedy.report().count("*") == 1
+    assert f"{second.accuracy:.4f}" in next(line for line in lines if line.startswith(second.chosen))
+    *dots, path = greedy.plot(axes).lines
+    assert [len(dot.get_ydata()) for dot in dots] == [3, 3]
+    assert list(path.get_xdata()) == [1]
+    assert greedy.set_params(min_gain=None).fit(*split).rejected_ is None
+
+
 def test_equals_are_taken_in_the_order_of_the_candidates(split):
     assert select([Measure(RBF(gamma=0.01), name=name) for name in "cab"], n_measures=1).fit(*split).labels_ == ["c"]
 
@@ -120,6 +142,65 @@ def test_precomputed_similarities_are_cut_in_rows_and_columns(digits):
     greedy = GreedySelection(["precomputed"], basis=30, random_state=0).fit(X @ X.T, y)
     plain = GreedySelection(["linear"], basis=30, random_state=0, normalize="mean-norm").fit(X, y)
     assert greedy.trace_[0].accuracy == pytest.approx(plain.trace_[0].accuracy, abs=0.026)
+
+
+@pytest.mark.parametrize("spectrum", ["clip", "square", "covariance"])
+def test_nystrom_features_are_those_of_the_classifier(split, spectrum):
+    X, y, X_val, y_val = split
+    greedy = select(["rbf", "sigmoid"], n_measures=2, normalize=Nystrom(spectrum), C=10.0).fit(X, y, X_val, y_val)
+    for name, accuracy in greedy.trace_[0].accuracies.items():
+        clf = BESVMClassifier(name, basis=np.arange(40), normalize=Nystrom(spectrum), C=10.0, probability=False)
+        assert accuracy == pytest.approx(clf.fit(X, y).score(X_val, y_val), abs=1 / 400 + 1e-9)
+    best = greedy.best_estimator().set_params(probability=False).fit(X, y)
+    assert best.score(X_val, y_val) == pytest.approx(greedy.trace_[-1].accuracy, abs=1 / 400 + 1e-9)
+
+
+# --- which rows are held out -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda rows: np.isin(np.arange(150), rows)])
+def test_row_numbers_count_all_rows_and_these_are_trained_on(digits, kind):
+    X, y = digits[0][:150], digits[1][:150]
+    shared, own = kind([149, 3, 7, 90, 4]), kind(range(120, 140))
+    candidates = [Measure("rbf"), Measure("linear", basis=own)]
+    split = hold_out(X, *np.unique(y, return_inverse=True), 0.5, candidates, shared, np.random.default_rng(0))
+    data = split.data
+    assert len(data.X) == len(data.X_val) == 75
+    np.testing.assert_array_equal(data.X[split.basis], X[shared])
+    np.testing.assert_array_equal(data.X[split.measures[1].basis], X[own])
+    assert split.measures[0].basis is None
+    everything = np.concatenate([data.X, data.X_val])
+    np.testing.assert_array_equal(np.sort(everything, axis=0), np.sort(X, axis=0))
+    greedy = select(candidates, basis=shared, validation=0.5, n_measures=2).fit(X, y)
+    by_hand = select(split.measures, basis=split.basis, n_measures=2)
+    by_hand.fit(data.X, data.classes[data.labels], data.X_val, data.classes[data.val_labels])
+    assert same(greedy, by_hand)
+    assert greedy.best_estimator().fit(X, y).basis_rows_[greedy.labels_.index("linear")].tolist() == [*range(120, 140)]
+
+
+def test_a_basis_that_leaves_nothing_to_hold_out_is_refused(split):
+    X, y = split[:2]
+    with pytest.raises(ValueError, match=r"must leave 60 of the 300 rows to be held out, got 250 of them; lower valid"):
+        select(basis=np.arange(250)).fit(X, y)
+    assert select(basis=np.arange(240), n_measures=1).fit(X, y)._sizes == (240, 60, 4)
+    with pytest.raises(ValueError, match=r"basis rows must lie between 0 and 299 \(there are 300 rows\), got 300"):
+        select(basis=[300]).fit(X, y)
+
+
+@pytest.mark.parametrize("basis", ["auto", 20, np.arange(5)])
+def test_the_columns_of_precomputed_similarities_go_with_the_rows(digits, basis):
+    X, y = digits[0][:100], digits[1][:100] % 2
+    rng = np.random.default_rng(0)
+    split = hold_out(X @ X.T, np.arange(2), y, 0.2, as_measures("precomputed"), basis, rng)
+    assert (split.data.X.shape, split.data.X_val.shape) == ((80, 80), (20, 80))
+    block = hold_out(X[:, :30], np.arange(2), y, 0.2, as_measures("precomputed"), "auto", rng)  # exemplars elsewhere
+    assert (block.data.X.shape, block.data.X_val.shape) == ((80, 30), (20, 30))
+
+
+def test_validation_labels_that_are_all_unknown_are_refused(split):
+    X, y, X_val, y_val = split
+    with pytest.raises(ValueError, match=r"y_val must hold some of the classes of y, 0, 1, 2, 3, 4, \.\.\.; got none"):
+        select().fit(X, y, X_val, y_val.astype(str))
 
 
 def test_a_class_that_was_never_trained_on_counts_as_missed(split):
@@ -212,6 +293,7 @@ def test_damaged_files_are_made_anew(split, tmp_path, damage):
 
 KILLED = """
 import sys, numpy as np
+from besvm.measures import as_measures
 from besvm.selection import GreedySelection
 from sklearn.datasets import load_digits
 import besvm._selection_store as store
@@ -317,6 +399,13 @@ def test_bad_parameters_are_explained(split, params, sentence):
         select().set_params(**params).fit(*split)
 
 
+@pytest.mark.parametrize("inside", ["", "deeper"])
+def test_a_folder_that_is_a_file_is_explained(split, tmp_path, inside):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match=r"folder must be a folder, there already or to be made, got '.*file"):
+        select(folder=tmp_path / "file" / inside).fit(*split)
+
+
 def test_bad_rows_are_explained(split):
     X, y, X_val, y_val = split
     with pytest.raises(ValueError, match="X_val and y_val must be given together"):
@@ -369,6 +458,84 @@ def test_a_fingerprint_follows_values_and_code():
     assert fingerprint(x for x in "ab") != fingerprint(x for x in "ab"), "what cannot be hashed is equal to nothing"
 
 
+PROGRAM = """
+from functools import lru_cache
+from math import exp
+import helpers
+SCALE = {scale}
+TABLE = {{"a": np.arange(3) + {scale}}}
+def inner(x):
+    return {inner} * x if x < 9 else outer(x - 1)
+@lru_cache
+def cached(x):
+    return {cached} * x
+class Weigher:
+    factors = ({factor},)
+    def __call__(self, x):
+        return exp(-SCALE * x)
+    def plain(self, x):
+        return {method} * x
+weigher = Weigher()
+def outer(x):
+    return inner(exp(-x)) + cached(x)
+def scaled(a, b):
+    return SCALE * (a - b)
+def tabled(a, b):
+    return [TABLE["a"][0] for _ in range(2)]
+def called(a, b):
+    return outer(a)
+def weighed(a, b):
+    return weigher(a) + weigher.plain(b)
+def helped(a, b):
+    return helpers.power(a) * helpers.BASE
+def alone(a, b):
+    return exp(a - b)
+"""
+SAME = {"scale": 1.0, "inner": 1, "cached": 1, "factor": 1, "method": 1, "base": 1, "power": 1}
+
+
+def program(monkeypatch, **changed):
+    """Run a user's program beside a module of the user's, and return the fingerprints of its functions."""
+    values = SAME | changed
+    helpers = ModuleType("helpers")
+    exec(f"BASE = {values['base']}\ndef power(x):\n    return x ** {values['power']}", vars(helpers))
+    monkeypatch.setitem(sys.modules, "helpers", helpers)
+    names = {"__name__": "of_the_user", "np": np}
+    exec(PROGRAM.format(**values), names)
+    functions = ("scaled", "tabled", "called", "weighed", "helped", "alone")
+    return {name: fingerprint(PairFunction(names[name])) for name in functions}
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({}, set()),
+        ({"scale": 2.0}, {"scaled", "tabled", "weighed"}),
+        ({"inner": 2}, {"called"}),
+        ({"cached": 2}, {"called"}),
+        ({"factor": 2}, {"weighed"}),
+        ({"method": 2}, {"weighed"}),
+        ({"base": 2}, {"helped"}),
+        ({"power": 2}, {"helped"}),
+    ],
+)
+def test_a_fingerprint_follows_the_globals_that_a_function_uses(monkeypatch, changed, told):
+    before, after = program(monkeypatch), program(monkeypatch, **changed)
+    assert {name for name in before if before[name] != after[name]} == told
+
+
+def test_a_changed_global_is_not_served_with_old_similarities(split, tmp_path):
+    X, y, X_val, y_val = (part[:60] for part in split)
+    names = {"np": np, "SCALE": 1e-3}
+    exec("def near(a, b):\n    return np.exp(-SCALE * ((a - b) ** 2).sum())", names)
+    params = {"n_measures": 1, "basis": np.arange(10), "n_jobs": 1}
+    first = select([names["near"]], folder=tmp_path, **params).fit(X, y, X_val, y_val)
+    names["SCALE"] = 1.0
+    changed = select([names["near"]], folder=tmp_path, **params).fit(X, y, X_val, y_val)
+    assert same(changed, select([names["near"]], **params).fit(X, y, X_val, y_val))
+    assert not same(changed, first)
+
+
 def test_a_fingerprint_follows_the_code_of_a_class():
     def make(text):
         names = {"__name__": "of_the_user"}
@@ -395,6 +562,7 @@ PEAK = """
 import re, numpy as np
 def peak():  # getrusage would count what the parent process had when it forked
     return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
+from besvm.measures import as_measures
 from besvm.selection import GreedySelection
 from besvm.similarities import RBF
 rng = np.random.default_rng(0)

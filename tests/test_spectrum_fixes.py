@@ -91,3 +91,12 @@ def test_copies_of_an_exemplar_change_nothing(spectrum: str) -> None:
 def test_what_is_no_similarity_matrix(K: np.ndarray, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         check_matrix(K)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+def test_rounding_grows_with_the_matrix_and_does_not_overflow(rng, scale):
+    K = rng.normal(size=(20, 20))
+    assert rounding(scale * K, np.float32) == pytest.approx(scale * rounding(K, np.float32), rel=1e-12)
+    eps, eps64 = np.finfo(np.float32).eps, np.finfo(np.float64).eps
+    expected = eps * (np.linalg.norm(K) + np.abs(np.diag(K)).sum()) + 20 * eps64 * np.linalg.norm(K)
+    assert rounding(K, np.float32) == pytest.approx(expected)

@@ -98,6 +98,16 @@ def _is_entry(entry: Any) -> bool:
     return isinstance(entry["keys"], list) and all(isinstance(key, str) for key in entry["keys"])
 
 
+def make_folder(folder: Path) -> None:
+    """Make the user's folder, if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ValueError(
+            f"folder must be a folder, there already or to be made, got {str(folder)!r}, where a file is"
+        ) from None
+
+
 def file_name(label: str, key: str) -> str:
     """Return a name for people and machines: the label in plain characters, then the key."""
     return f"{re.sub(r'[^A-Za-z0-9]+', '-', label).strip('-')[:40]}-{key[:20]}"

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from besvm._rows import n_rows, take
 from besvm._validate import check_count
 from besvm.similarities.base import Similarity
+from besvm.similarities.precomputed import Precomputed
 
 if TYPE_CHECKING:
     from besvm.data_driven import FarthestBasis, GradientBasis, PivotedBasis
@@ -236,13 +237,13 @@ def _pools(selector: Any, n: int, y: np.ndarray | None) -> list[_Pool]:
             rows = np.flatnonzero(y == label)
             if wanted > len(rows):
                 raise ValueError(
-                    f"per_class must be at most {len(rows)} (the number of rows of class {label!s}), got {wanted}"
+                    f"per_class must be at most {len(rows)} (the rows of class {label!s} to choose from), got {wanted}"
                 )
             pools.append(_Pool(rows, wanted))
         return pools
     wanted = check_count("n", selector.n)
     if wanted > n:
-        raise ValueError(f"the number of bases must be at most {n} (the number of rows), got {wanted}")
+        raise ValueError(f"the number of bases must be at most {n} (the rows to choose from), got {wanted}")
     if y is None:
         return [_Pool(np.arange(n), wanted)]
     rows_of = [np.flatnonzero(y == label) for label in np.unique(y)]
@@ -294,16 +295,42 @@ def choose_rows(
     if isinstance(basis, str):
         if basis != "auto":
             raise ValueError(f"basis must be 'auto', a number, row numbers, exemplars or a selector, got {basis!r}")
-        return _auto_rows(X, y, similarity, rng, np.arange(n) if weights is None else np.flatnonzero(weights))
+        return _auto_rows(X, y, similarity, rng, _weighty(n, weights))
     if isinstance(basis, (int, np.integer)) and not isinstance(basis, bool):
         basis = RandomBasis(int(basis))
     if callable(basis):
-        return _checked_rows(basis(X, y, similarity, rng), n, "the selector's rows")
+        return _selected(basis, X, y, similarity, rng, _weighty(n, weights))
     if basis is None or isinstance(basis, (bool, float)):
         raise ValueError(f"basis must be 'auto', a number, row numbers, exemplars or a selector, got {basis!r}")
-    if _looks_like_rows(basis):
-        return _checked_rows(basis, n, "basis rows")
-    return Exemplars(basis)
+    rows = row_numbers(basis, n)
+    return Exemplars(basis) if rows is None else rows
+
+
+def row_numbers(basis: Any, n: int) -> np.ndarray | None:
+    """Return the rows, of n, that a user's ``basis`` names by number, checked; None if it is anything else."""
+    return _checked_rows(basis, n, "basis rows") if _looks_like_rows(basis) else None
+
+
+def _weighty(n: int, weights: np.ndarray | None) -> np.ndarray:
+    """Return the rows that weigh anything: only they may be chosen, since a weight of 0 is as good as no row."""
+    return np.arange(n) if weights is None else np.flatnonzero(weights)
+
+
+def _selected(
+    selector: Any,
+    X: Any,
+    y: np.ndarray | None,
+    similarity: Similarity,
+    rng: np.random.Generator,
+    candidates: np.ndarray,
+) -> np.ndarray:
+    """Return what a selector chooses from the candidates, which are all that it sees of X."""
+    if len(candidates) < n_rows(X):
+        X = take(X, candidates)
+        X = X[:, candidates] if isinstance(similarity, Precomputed) else X
+        y = None if y is None else y[candidates]
+    rows = _checked_rows(selector(X, y, similarity, rng), len(candidates), "the selector's rows")
+    return candidates[rows]
 
 
 def _auto_rows(

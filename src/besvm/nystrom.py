@@ -123,16 +123,33 @@ def fit_roots(
         return [_root_within(K.astype(np.float64), spectrum, blocks.dtype) for K in within]
     w = np.ones(blocks.shape[0], dtype=blocks.dtype) if weights is None else weights.astype(blocks.dtype)
     mass = float(w.sum(dtype=np.float64))
-    centre = (blocks.sum(lambda rows, block: (w[rows] @ block,))[0] / mass).astype(blocks.dtype)
+
+    def sums(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (w[rows] @ block,)
+
+    centre = (blocks.sum(sums)[0] / mass).astype(blocks.dtype)
 
     def products(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
-        centred = (block - centre) * np.sqrt(w[rows, None])
-        return tuple(centred[:, group].T @ centred[:, group] for group in groups)
+        with np.errstate(over="ignore", invalid="ignore"):
+            centred = (block - centre) * np.sqrt(w[rows, None])
+            return tuple(centred[:, group].T @ centred[:, group] for group in groups)
 
     covariances = [np.asarray(total, dtype=np.float64) / mass for total in blocks.sum(products)]
+    if not all(np.isfinite(K).all() for K in covariances):
+        largest = max(blocks.map(lambda rows, block: float(np.abs(block).max())))
+        raise ValueError(
+            f"similarities must be small enough for their covariance to be a finite {blocks.dtype}, got {largest:.3g}; "
+            "divide them by a constant"
+        )
     return [inverse_root(K, "clip", rounding(K, blocks.dtype)) for K in covariances]
 
 
 def _root_within(K: np.ndarray, spectrum: str, dtype: Any) -> np.ndarray:
-    symmetric = (K + K.T) / 2
-    return inverse_root(symmetric, spectrum, rounding(symmetric, dtype))
+    """Return the inverse root of K made symmetric; K is scaled to about 1 for it, so that nothing overflows."""
+    exponent = int(np.frexp(np.abs(K).max())[1]) - 1
+    root = 2.0 ** (exponent // 2)  # powers of two, which round nothing off
+    scaled = K / root**2
+    symmetric = (scaled + scaled.T) / 2
+    inverse: np.ndarray = inverse_root(symmetric, spectrum, rounding(symmetric, dtype))
+    return inverse / (root**2 if spectrum == "square" else root)

@@ -12,8 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import train_test_split
-from sklearn.utils import Tags, column_or_1d
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 import besvm
@@ -21,13 +20,13 @@ from besvm._fingerprint import fingerprint
 from besvm._parallel import slices, workers
 from besvm._precondition import first_rank
 from besvm._progress import Progress, progress, say
-from besvm._rows import n_rows, span, take
-from besvm._selection_store import FeatureStore, ScoreBook, file_name
+from besvm._rows import n_rows, span
+from besvm._selection_split import Split, given, hold_out
+from besvm._selection_store import FeatureStore, ScoreBook, file_name, make_folder
 from besvm._selection_trials import Data, Trials
 from besvm._side_by_side import Part, SideBySide
 from besvm._validate import (
     atomic_fit,
-    check_choice,
     check_classes,
     check_count,
     check_positive,
@@ -37,7 +36,7 @@ from besvm._validate import (
 from besvm.classifier import BESVMClassifier
 from besvm.expander import Expander, fit_expander, mark_input
 from besvm.measures import Measure, as_measures, compares_vectors
-from besvm.scaling import NORMALIZATIONS, fit_affine
+from besvm.normalization import check_normalize, fit_normalizer, normalizer_bytes
 from besvm.solver import work_bytes
 from besvm.storage import Plan, plan
 
@@ -58,8 +57,8 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
 
     Each step trains a BE-SVM (eq. besvm_primal) on the measures chosen so far and, in turn, each of the others, and
     keeps the one with which the validation rows are classified best. Every candidate's similarities are computed and
-    normalised once. All candidates share one basis, chosen by the first of them; those with a basis of their own
-    keep it.
+    normalised once. All candidates share one basis, chosen by the first of them from the rows to train on; those with
+    a basis of their own keep it. Row numbers count the rows of X; rows that a basis names are never held out.
 
     Parameters
     ----------
@@ -70,13 +69,17 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         As in :class:`besvm.BESVMClassifier`.
     validation : float, default=0.2
         The share of the rows that is held out, the classes in proportion; unused where ``fit`` is given rows for it.
+        The columns of square "precomputed" similarities go with their rows.
     min_gain : float, optional
-        Stop before a measure that adds less than this to the accuracy; by default, never.
+        Stop before a measure that adds less than this to the accuracy; by default, never. The first is taken whatever
+        it adds.
     folder : path, optional
         Where to keep the similarities (.npy) and the scores (.json), so that a run that was stopped goes on where it
-        was. Files are found by a hash of the data, the labels, the basis and the measures with the code of their
-        functions (not of what these call), so changed input is never served with old numbers. Needs a whole number
-        as ``random_state``. A killed run may leave a file that ends in ``.part``; it can be deleted.
+        was. Files are found by a hash of the data, the labels, the basis and the measures, with the code of their
+        functions and of those of your own that these call, and the globals they name: where any of it changed, nothing
+        old is served. Not seen are files that a function reads, and what it imports or looks up while it runs. What
+        cannot be hashed (a lock, an open file) is computed anew in every run. Needs a whole number as
+        ``random_state``. A killed run may leave a file that ends in ``.part``; it can be deleted.
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that the selection may take beyond X; by default 70 % of what is free. Where the
         candidates do not fit, they go to disk: to ``folder``, or to a temporary one.
@@ -93,6 +96,8 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         Their names.
     trace_ : list of Step
         For every step the chosen measure, its accuracy and gain, all candidates' accuracies, and the seconds.
+    rejected_ : Step or None
+        The step that ``min_gain`` forbade, its ``chosen`` being the best that was left; None if it forbade none.
     storage_ : str
         Where the similarities lived: "memory" or "disk".
 
@@ -114,7 +119,7 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         *,
         n_measures: int = 4,
         basis: Any = "auto",
-        normalize: str | None = "mean-norm",
+        normalize: Any = "mean-norm",
         C: float = 1.0,
         validation: float = 0.2,
         min_gain: float | None = None,
@@ -155,9 +160,12 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         most = min(self.n_measures, len(measures))
         rng = make_rng(self.random_state)
-        data = self._split(X, y, X_val, y_val, compares_vectors(measures), rng)
+        split = self._split(X, y, X_val, y_val, measures, rng)
+        data = split.data
+        if self.folder is not None:
+            make_folder(Path(self.folder))
         with workers(self.n_jobs):
-            expander = fit_expander(data.X, data.classes[data.labels], measures, self.basis, rng)
+            expander = fit_expander(data.X, data.classes[data.labels], split.measures, split.basis, rng)
             chosen, max_rank = self._plan(data, expander, most)
             say(self.verbose, str(chosen))
             with self._folder(chosen) as folder:
@@ -165,7 +173,7 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
                 parts = self._features(data, expander, keys, FeatureStore(folder, chosen.storage == "memory"))
                 options = {"C": float(self.C), "tol": float(self.tol), "max_rank": max_rank}
                 trials = Trials(data, parts, keys, labels, scores, options)
-                order, self.trace_ = self._select(trials, most)
+                order, self.trace_, self.rejected_ = self._select(trials, most)
         self.measures_ = [measures[i] for i in order]
         self.labels_ = [labels[i] for i in order]
         self.storage_ = chosen.storage
@@ -188,36 +196,47 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         )
 
     def report(self) -> str:
-        """Return the trace as a table: a row for every candidate, a column for every step, * for the chosen one."""
+        """Return the trace as a table: a row for every candidate, a column for every step, * for the chosen one.
+
+        Where ``min_gain`` ended the selection, the last column is the step that was not taken.
+        """
         check_is_fitted(self, "trace_")
         n, n_val, n_candidates = self._sizes
         names = list(self.trace_[0].accuracies)
+        columns = [(f"step {number}", step, step.chosen) for number, step in enumerate(self.trace_, start=1)]
+        if self.rejected_ is not None:
+            columns.append(("rejected", self.rejected_, ""))
         width = max(len("candidate"), *map(len, names))
         lines = [
             f"{len(self.trace_)} of {n_candidates} measures, chosen on {n_val:,} held-out rows ({n:,} to train on)",
-            "candidate".ljust(width) + "".join(f"{f'step {i}':>9}" for i in range(1, len(self.trace_) + 1)),
+            "candidate".ljust(width) + "".join(f"{head:>9}" for head, *_ in columns),
         ]
         for name in names:
-            cells = [_cell(step.accuracies.get(name), step.chosen == name) for step in self.trace_]
+            cells = [_cell(step.accuracies.get(name), taken == name) for _, step, taken in columns]
             lines.append((name.ljust(width) + "".join(cells)).rstrip())
-        lines.append("gain".ljust(width) + "".join(f"{step.gain:>+8.4f} " for step in self.trace_).rstrip())
-        lines.append("seconds".ljust(width) + "".join(f"{step.seconds:>8.1f} " for step in self.trace_).rstrip())
+        lines.append("gain".ljust(width) + "".join(f"{step.gain:>+8.4f} " for _, step, _ in columns).rstrip())
+        lines.append("seconds".ljust(width) + "".join(f"{step.seconds:>8.1f} " for _, step, _ in columns).rstrip())
+        if self.rejected_ is not None:
+            lines.append(f"stopped: {self.rejected_.chosen} would add only {self.rejected_.gain:+.4f}")
         return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.report() if hasattr(self, "trace_") else repr(self)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the accuracy by step: all candidates as dots, the chosen ones joined; return the axes."""
+        """Draw the accuracy by step: all candidates as dots, the chosen ones joined; return the axes.
+
+        Where ``min_gain`` ended the selection, the candidates of the step that was not taken are drawn too.
+        """
         check_is_fitted(self, "trace_")
         from besvm._selection_plot import draw
 
-        return draw(self.trace_, ax)
+        return draw(self.trace_, self.rejected_, ax)
 
     # --- the parts of fit ----------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        check_choice("normalize", self.normalize, NORMALIZATIONS)
+        check_normalize(self.normalize)
         check_count("n_measures", self.n_measures)
         check_positive("C", self.C)
         check_positive("tol", self.tol)
@@ -233,43 +252,25 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
                 f"files again; got {self.random_state!r}"
             )
 
-    def _split(self, X: Any, y: Any, X_val: Any, y_val: Any, vectors: bool, rng: np.random.Generator) -> Data:
+    def _split(
+        self, X: Any, y: Any, X_val: Any, y_val: Any, measures: list[Measure], rng: np.random.Generator
+    ) -> Split:
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val must be given together, got only one of them")
+        vectors = compares_vectors(measures)
         X = check_vectors(self, X, vectors)
         classes, labels = check_classes(X, y)
-        if X_val is not None:
-            X_val = check_vectors(self, X_val, vectors, reset=False)
-            y_val = column_or_1d(y_val)
-            if len(y_val) != n_rows(X_val):
-                raise ValueError(f"X_val and y_val must have the same length, got {n_rows(X_val)} and {len(y_val)}")
-            known = {label: number for number, label in enumerate(classes.tolist())}
-            return Data(X, X_val, classes, labels, np.array([known.get(label, -1) for label in y_val.tolist()]))
-        seed = int(rng.integers(2**31))
-        smaller = min(self.validation, 1 - self.validation) * len(labels)
-        few = np.bincount(labels).min() < 2 or smaller < len(classes)  # too few for some of every class on both sides
-        train, held_out = train_test_split(
-            np.arange(len(labels)),
-            test_size=self.validation,
-            stratify=None if few else labels,
-            random_state=seed,
-        )
-        train, held_out = np.sort(train), np.sort(held_out)
-        present, own = np.unique(labels[train], return_inverse=True)
-        if len(present) < 2:
-            raise ValueError("the rows to train on must hold at least two classes; give more rows, or X_val and y_val")
-        place = np.full(len(classes), -1)
-        place[present] = np.arange(len(present))
-        rows, held_out_rows = take(X, train), take(X, held_out)
-        if self.__sklearn_tags__().input_tags.pairwise:  # of precomputed similarities, the columns go with the rows
-            rows, held_out_rows = rows[:, train], held_out_rows[:, train]
-        return Data(rows, held_out_rows, classes[present], own, place[labels[held_out]])
+        if X_val is None:
+            return hold_out(X, classes, labels, self.validation, measures, self.basis, rng)
+        X_val = check_vectors(self, X_val, vectors, reset=False)
+        return Split(given(X, classes, labels, X_val, y_val), measures, self.basis)
 
     def _plan(self, data: Data, expander: Expander, most: int) -> tuple[Plan, int | None]:
         """Return where the features go, and the rank that the solver's preconditioner is held to."""
         widest = sum(sorted(map(len, expander.measures))[-most:])
         rank = None if self.memory_limit is None else first_rank(widest + 1)
-        work = work_bytes(len(data.labels), widest, len(data.positive), rank)
+        training = work_bytes(len(data.labels), widest, len(data.positive), rank)
+        work = max(training, normalizer_bytes(self.normalize, expander))
         size = expander.width * expander.dtype.itemsize // 4  # the plan counts numbers of four bytes
         chosen = plan(data.n_all, size, work, "auto", self.memory_limit)
         if chosen.storage == "recompute":  # every candidate is read dozens of times
@@ -280,9 +281,7 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
     def _folder(self, chosen: Plan) -> Iterator[Path | None]:
         """Yield where files go: the user's folder, a temporary one if memory is short, or nowhere."""
         if self.folder is not None:
-            folder = Path(self.folder)
-            folder.mkdir(parents=True, exist_ok=True)
-            yield folder
+            yield Path(self.folder)
         elif chosen.storage == "disk":
             with tempfile.TemporaryDirectory(prefix="besvm-") as name:
                 yield Path(name)
@@ -323,13 +322,14 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
                 part[slice(first + rows.start, first + rows.stop)] = source(span(X, rows), rows.start)
                 shown.advance(rows.stop - rows.start)
             first += n_rows(X)
-        normalizer = fit_affine(SideBySide([part], data.train), source.groups, self.normalize)
+        normalizer = fit_normalizer(source, SideBySide([part], data.train), data.X, None, self.normalize)
         if normalizer is not None:
             SideBySide([part], slice(0, data.n_all)).update(lambda rows, block: normalizer(block))
 
-    def _select(self, trials: Trials, most: int) -> tuple[list[int], list[Step]]:
+    def _select(self, trials: Trials, most: int) -> tuple[list[int], list[Step], Step | None]:
         order: list[int] = []
         trace: list[Step] = []
+        rejected: Step | None = None
         last = trials.chance
         n = len(trials.labels)
         with progress("choosing", sum(n - i for i in range(most)), self.verbose) as shown:
@@ -338,16 +338,19 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
                 results = {i: trials.score([*order, i], shown) for i in left}
                 best = max(left, key=lambda i: results[i][0])  # the first of equals
                 accuracy = results[best][0]
-                if trace and self.min_gain is not None and accuracy - last < self.min_gain:
-                    break
                 accuracies = {trials.labels[i]: results[i][0] for i in left}
                 seconds = sum(took for _, took in results.values())
-                trace.append(Step(trials.labels[best], accuracy, accuracy - last, accuracies, seconds))
-                say(self.verbose, f"step {len(trace)}: {trace[-1].chosen}, accuracy {accuracy:.4f}")
+                step = Step(trials.labels[best], accuracy, accuracy - last, accuracies, seconds)
+                if trace and self.min_gain is not None and step.gain < self.min_gain:
+                    rejected = step
+                    say(self.verbose, f"stopped: {step.chosen} would add only {step.gain:+.4f}")
+                    break
+                trace.append(step)
+                say(self.verbose, f"step {len(trace)}: {step.chosen}, accuracy {accuracy:.4f}")
                 order.append(best)
                 last = accuracy
         trials.warn()
-        return order, trace
+        return order, trace, rejected
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

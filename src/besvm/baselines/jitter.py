@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from besvm._displacements import box
 from besvm._machine import show_bytes
 from besvm._progress import say
-from besvm._validate import atomic_fit, check_classes
+from besvm._rows import check_one_shape
+from besvm._validate import atomic_fit, check_classes, check_weights
 from besvm.baselines._pairs import memory_limit_bytes
 
 
@@ -81,15 +82,19 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array of shape (n,), optional
             What every sample, and every displacement of it, weighs in the loss.
         """
+        _check_estimator(self.estimator, sample_weight)
         X = _check_grids(X)
         moves = _moves(self.rigid, X.shape[1:3])
         classes, labels = check_classes(X, y)
+        weights = {}
+        if sample_weight is not None:
+            checked = check_weights(X, labels, classes, None, sample_weight, np.float64)
+            weights["sample_weight"] = np.tile(checked, len(moves))
         need, limit = len(moves) * X.nbytes, memory_limit_bytes(self.memory_limit)
         size = f"{len(moves)} times {len(X):,} samples take {show_bytes(need)}"
         say(self.verbose, size)
         if need > limit:
             raise MemoryError(f"the jittered set must stay within {show_bytes(limit)}, but {size}; lower rigid or n")
-        weights = {} if sample_weight is None else {"sample_weight": np.tile(sample_weight, len(moves))}
         flat = bool(get_tags(self.estimator).input_tags.two_d_array)
         jittered = _shaped(_moved(X, moves), flat)
         self.estimator_ = clone(self.estimator).fit(jittered, np.tile(classes[labels], len(moves)), **weights)
@@ -129,8 +134,24 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def _check_estimator(estimator: Any, sample_weight: Any) -> None:
+    parts = ("fit", "predict", "get_params", "__sklearn_tags__")
+    if isinstance(estimator, type) or not all(hasattr(estimator, part) for part in parts):
+        raise TypeError(
+            f"estimator must be a scikit-learn classifier (an instance with fit and predict), got {estimator!r}"
+        )
+    if sample_weight is not None and not has_fit_parameter(estimator, "sample_weight"):
+        raise TypeError(f"sample_weight must be None for a {type(estimator).__name__}, whose fit takes none")
+
+
 def _check_grids(X: Any) -> np.ndarray:
-    X = np.asarray(X)
+    check_one_shape(X, "grids")
+    try:
+        X = np.asarray(X)
+    except ValueError:  # NumPy's words for it are "inhomogeneous shape"
+        raise ValueError(
+            "X must hold grids of numbers, of shape (n, h, w, d), got lists that are not all of one length"
+        ) from None
     if X.ndim != 4 or X.dtype.kind not in "fiub" or 0 in X.shape:
         raise ValueError(f"X must hold grids of numbers, of shape (n, h, w, d), got {X.dtype} of shape {X.shape}")
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self
 
@@ -15,11 +16,20 @@ from besvm._machine import show_bytes
 from besvm._parallel import slices, workers
 from besvm._progress import progress, say
 from besvm._rows import n_rows
-from besvm._validate import atomic_fit, check_choice, check_classes, check_positive, check_vectors, make_rng
+from besvm._validate import (
+    atomic_fit,
+    check_choice,
+    check_classes,
+    check_positive,
+    check_vectors,
+    check_weights,
+    make_rng,
+)
 from besvm._votes import class_pairs, count_votes
-from besvm.baselines._gram import fit_gram
+from besvm.baselines._gram import copies_bytes, fit_gram
 from besvm.baselines._pairs import (
     SPECTRUM_CHOICES,
+    PairPlan,
     PairSolver,
     memory_limit_bytes,
     plan_pairs,
@@ -30,6 +40,7 @@ from besvm.baselines._pairs import (
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.expander import mark_input
 from besvm.measures import as_measures, compares_vectors
+from besvm.similarities.base import resolve
 from besvm.storage import rows_per_block
 
 ALPHAS = tuple(round(0.1 * step, 1) for step in range(11))
@@ -50,13 +61,13 @@ class LineSearchMKL(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The α to try, between 0 and 1. Of equally accurate ones the nearest to 1/2 is kept, the smaller of two.
     cv : int, splitter or iterable, default=5
         The number of shuffled, stratified folds, or anything that scikit-learn takes for them.
-    C, spectrum
+    C, spectrum, class_weight, tol
         As in :class:`KernelSVMClassifier`.
     n_jobs : int, optional
         Threads; by default all that BLAS may use.
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that training may take beyond X; by default 70 % of what is free. The two n x n
-        matrices must fit.
+        matrices must fit, and beside them the largest pair of classes of any fold.
     random_state : int, RandomState or None
         Shuffles the rows into folds.
     verbose : int, default=0
@@ -89,6 +100,8 @@ class LineSearchMKL(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         cv: Any = 5,
         C: float = 1.0,
         spectrum: str | None = None,
+        class_weight: Any = None,
+        tol: float = 1e-3,
         n_jobs: int | None = None,
         memory_limit: int | float | str | None = None,
         random_state: Any = None,
@@ -99,35 +112,43 @@ class LineSearchMKL(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.cv = cv
         self.C = C
         self.spectrum = spectrum
+        self.class_weight = class_weight
+        self.tol = tol
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.verbose = verbose
 
     @atomic_fit
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Try every α on the folds, then train on all rows.
 
         Parameters
         ----------
         X : anything with a length and rows that the measures can compare
         y : array of shape (n,)
+        sample_weight : array of shape (n,), optional
+            What every row weighs in the loss, and in the accuracy on its fold. Rows of weight 0 are left out of both.
         """
         check_choice("spectrum", self.spectrum, SPECTRUM_CHOICES)
         check_positive("C", self.C)
+        check_positive("tol", self.tol)
         alphas = _check_alphas(self.alphas)
         measures = as_measures(self.measures)
         if len(measures) != 2:
             raise ValueError(f"LineSearchMKL mixes exactly two measures, got {len(measures)}")
         X = check_vectors(self, X, compares_vectors(measures))
         classes, labels = check_classes(X, y)
-        folds = self._folds(labels)
+        weights = check_weights(X, labels, classes, self.class_weight, sample_weight, np.float64)
+        counts = check_weights(X, labels, classes, None, sample_weight, np.float64)
+        folds = self._folds(labels, weights > 0)
         with workers(self.n_jobs):
-            search = _Search(self, X, classes, labels, measures)
+            problem = _Problem(classes, labels, weights, counts, folds)
+            search = _Search(self, X, measures, alphas, problem)
             accuracy = np.empty((len(alphas), len(folds)))
             with progress("trying mixtures", accuracy.size, self.verbose) as shown:
-                for (i, alpha), (j, fold) in product(enumerate(alphas), enumerate(folds)):
-                    accuracy[i, j] = search.accuracy(alpha, *fold)
+                for (i, alpha), j in product(enumerate(alphas), range(len(folds))):
+                    accuracy[i, j] = search.accuracy(alpha, j)
                     shown.advance(1)
             del search  # the matrices make room for the last training
             alpha = _best(alphas, accuracy.mean(axis=1))
@@ -137,19 +158,29 @@ class LineSearchMKL(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 weights=(alpha, 1 - alpha),
                 C=self.C,
                 spectrum=self.spectrum,
+                class_weight=self.class_weight,
+                tol=self.tol,
                 memory_limit=self.memory_limit,
                 n_jobs=self.n_jobs,
                 verbose=self.verbose,
-            ).fit(X, y)
+            ).fit(X, y, sample_weight)
         self.alpha_, self.cv_accuracy_, self.model_, self.classes_ = alpha, accuracy, model, model.classes_
         return self
 
-    def _folds(self, labels: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _folds(self, labels: np.ndarray, used: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the rows to train on and those to judge by of every fold, none of them without weight."""
         cv = self.cv
         if isinstance(cv, (int, np.integer)):
             seed = int(make_rng(self.random_state).integers(2**31 - 1))
-            cv = StratifiedKFold(int(cv), shuffle=True, random_state=seed)
-        return list(check_cv(cv, labels, classifier=True).split(np.empty((len(labels), 0)), labels))
+            rows = np.flatnonzero(used)
+            parts = StratifiedKFold(int(cv), shuffle=True, random_state=seed).split(rows, labels[rows])
+            return [(rows[train], rows[test]) for train, test in parts]
+        parts = check_cv(cv, labels, classifier=True).split(np.empty((len(labels), 0)), labels)
+        rows = np.arange(len(labels))
+        folds = [(rows[train][used[train]], rows[test][used[test]]) for train, test in parts]
+        if not all(len(train) and len(test) for train, test in folds):
+            raise ValueError("every fold of cv must train on and judge by at least one row that weighs more than 0")
+        return folds
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of every sample."""
@@ -170,21 +201,39 @@ class LineSearchMKL(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+@dataclass(frozen=True)
+class _Problem:
+    """What is trained and judged on every fold."""
+
+    classes: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray  # of the rows in the loss
+    counts: np.ndarray  # of the rows in the accuracy, for which class weights are not meant
+    folds: list[tuple[np.ndarray, np.ndarray]]
+
+    def rows_of(self, train: np.ndarray) -> list[np.ndarray]:
+        """Return the rows of every class among those to train on."""
+        used = np.zeros(len(self.labels), dtype=bool)
+        used[train] = True
+        return rows_of_classes(self.labels, len(self.classes), used)
+
+    def sizes(self, train: np.ndarray) -> list[int]:
+        """Return how many rows of every class are trained on."""
+        return [len(rows) for rows in self.rows_of(train)]
+
+
 class _Search:
     """The matrices of both measures, and the accuracy of their mixtures on parts of them."""
 
-    def __init__(self, params: LineSearchMKL, X: Any, classes: np.ndarray, labels: np.ndarray, measures: Any) -> None:
-        self.params, self.classes, self.labels = params, classes, labels
-        n = n_rows(X)
+    def __init__(self, params: LineSearchMKL, X: Any, measures: Any, alphas: list[float], problem: _Problem) -> None:
+        self.params, self.problem = params, problem
         self.limit = memory_limit_bytes(params.memory_limit)
-        need = 2 * 4 * n**2
-        if need > self.limit:
-            raise MemoryError(
-                f"the search must stay within {show_bytes(self.limit)}, but the two {n:,} x {n:,} matrices need "
-                f"{show_bytes(need)}; raise memory_limit or use fewer rows"
-            )
-        say(params.verbose, f"the two {n:,} x {n:,} matrices take {show_bytes(need)}")
-        self.gram, seen = fit_gram(X, classes[labels], measures, np.ones(2))
+        self.psd = [bool(resolve(measure.similarity).psd) for measure in measures]
+        n = n_rows(X)
+        self.held = 2 * 4 * n**2  # bytes of the matrices
+        self._check_memory(f"the two {n:,} x {n:,} matrices", alphas)
+        self.gram, seen = fit_gram(X, problem.classes[problem.labels], measures, np.ones(2))
+        self._plan_last(alphas, self.gram.dtype.itemsize, copies_bytes(seen))
         everyone = self.gram.items(seen, np.arange(n))
         self.matrices = [np.empty((n, n), dtype=np.float32) for _ in measures]
         rows_each = rows_per_block(n)
@@ -196,33 +245,59 @@ class _Search:
         for K in self.matrices:
             _symmetrise(K)
 
-    def accuracy(self, alpha: float, train: np.ndarray, test: np.ndarray) -> float:
-        """Return the accuracy on the rows ``test`` of the mixture trained on the rows ``train``."""
-        used = np.zeros(len(self.labels), dtype=bool)
-        used[train] = True
-        rows_of = rows_of_classes(self.labels, len(self.classes), used)
-        parts = [part for part, weight in zip(self.gram.parts, (alpha, 1 - alpha), strict=True) if weight]
-        trusted = all(part.similarity.psd for part in parts)
-        spectrum = self.params.spectrum
-        held = sum(K.nbytes for K in self.matrices)
-        plan = plan_pairs([len(rows) for rows in rows_of], 4, spectrum, trusted, self.limit, held)
-        label = " + ".join(part.label for part in parts)
-        solver = PairSolver(self.params.C, 1e-3, spectrum, trusted, label, self.classes)
+    def _check_memory(self, what: str, alphas: list[float]) -> None:
+        """Refuse, before anything is computed, what the folds or the last training will not have the memory for."""
+        if self.held > self.limit:
+            raise MemoryError(
+                f"the search must stay within {show_bytes(self.limit)}, but {what} need {show_bytes(self.held)}; "
+                "raise memory_limit or use fewer rows"
+            )
+        self._plan_last(alphas, 4, 0)
+        sizes = [self.problem.sizes(train) for train, _ in self.problem.folds]
+        try:
+            most = max(self._plan(alpha, fold).need for alpha, fold in product(alphas, sizes))
+        except MemoryError as error:
+            raise MemoryError(f"with {what} of {show_bytes(self.held)} in memory, {error}") from None
+        say(self.params.verbose, f"{what} take {show_bytes(self.held)}, the search {show_bytes(most)} in all")
+
+    def _plan(self, alpha: float, sizes: list[int]) -> PairPlan:
+        return plan_pairs(sizes, 4, self.params.spectrum, self._trusted(alpha), self.limit, self.held)
+
+    def _plan_last(self, alphas: list[float], itemsize: int, copies: int) -> None:
+        """Refuse what the training on all rows will refuse, whichever α is chosen."""
+        sizes = self.problem.sizes(np.flatnonzero(self.problem.weights))
+        trusted = all(self._trusted(alpha) for alpha in alphas)
+        plan_pairs(sizes, itemsize, self.params.spectrum, trusted, self.limit, copies)
+
+    def _trusted(self, alpha: float) -> bool:
+        """Say whether all measures in the mixture declare themselves positive semi-definite."""
+        return all(psd for psd, weight in zip(self.psd, (alpha, 1 - alpha), strict=True) if weight)
+
+    def accuracy(self, alpha: float, fold: int) -> float:
+        """Return the accuracy of the mixture on a fold, trained on the others."""
+        problem, (train, test) = self.problem, self.problem.folds[fold]
+        n_classes = len(problem.classes)
+        rows_of = problem.rows_of(train)
+        parts = zip(self.gram.parts, (alpha, 1 - alpha), strict=True)
+        label = " + ".join(part.label for part, weight in parts if weight)
+        tol, spectrum = self.params.tol, self.params.spectrum
+        solver = PairSolver(self.params.C, tol, spectrum, self._trusted(alpha), label, problem.classes)
         models = train_pairs(
             lambda a, b: self._mixed(alpha, rows_of[a], rows_of[b]),
             rows_of,
-            np.ones(len(self.labels)),
+            problem.weights,
             solver,
-            plan,
+            self._plan(alpha, [len(rows) for rows in rows_of]),
             verbose=0,
         )
-        votes = votes_of(models, self.labels, len(self.classes))
-        right = 0
+        votes = votes_of(models, problem.labels, n_classes)
+        right = 0.0
         for part in slices(len(test), rows_per_block(len(votes.exemplars))):
-            decisions = votes(self._mixed(alpha, test[part], votes.exemplars))
-            votes_cast = count_votes(decisions, class_pairs(len(self.classes)), len(self.classes))
-            right += int((votes_cast.argmax(axis=1) == self.labels[test[part]]).sum())
-        return right / len(test)
+            rows = test[part]
+            decisions = votes(self._mixed(alpha, rows, votes.exemplars))
+            predicted = count_votes(decisions, class_pairs(n_classes), n_classes).argmax(axis=1)
+            right += float(problem.counts[rows][predicted == problem.labels[rows]].sum())
+        return right / float(problem.counts[test].sum())
 
     def _mixed(self, alpha: float, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         weighted = [
