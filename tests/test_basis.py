@@ -107,7 +107,7 @@ def by_position(X, y, similarity, rng):
     "basis",
     [4, IndexBasis(4), RandomBasis(4, balanced=False), KMedoidsBasis(4), PivotedBasis(4), FarthestBasis(4),
      GradientBasis(4), by_position],
-    ids=str,
+    ids=lambda basis: getattr(basis, "__name__", str(basis)),
 )  # fmt: skip
 @pytest.mark.parametrize("similarity", [Linear(), Precomputed()], ids=str)
 def test_no_selector_sees_rows_without_weight(rng, basis, similarity):
