@@ -88,7 +88,6 @@ def figures(config: Config, table: Table) -> dict[str, Figure]:
 
 def claims(config: Config, table: Table) -> list[Claim]:
     """Check what the paper says of the baselines."""
-    folds = range(1, config.n_folds + 1)
 
     def accuracy(name: str, n_folds: int) -> float | None:
         return value(table, "accuracy", model=name, folds=n_folds)
@@ -98,18 +97,19 @@ def claims(config: Config, table: Table) -> list[Claim]:
 
     support = known(value(table, "exemplars", model="K8R", folds=n) for n in (1, config.n_folds))
     ratio = None if support is None else support[1] / support[0]
+    slow = config.n_folds if accuracy("K4R", config.n_folds) is not None else FOLDS_OF_K4R
     benefits = [
         check(
-            f"The {kind} benefits from every fold.",
+            f"The {kind} benefits from every fold{'' if last == config.n_folds else f' (of the first {last})'}.",
             "the accuracy rises with every fold",
-            ", ".join(["{:.1%}"] * len(folds)),
+            ", ".join(["{:.1%}"] * last),
             rises,
-            *(accuracy(name, n) for n in folds),
+            *(accuracy(name, n) for n in range(1, last + 1)),
         )
-        for name, kind in (
-            ("K8R", "kernel SVM K8R"),
-            ("K4R", "kernel SVM K4R"),
-            ("H4L", "linear SVM on H4"),
+        for name, kind, last in (
+            ("K8R", "kernel SVM K8R", config.n_folds),
+            ("K4R", "kernel SVM K4R", slow),
+            ("H4L", "linear SVM on H4", config.n_folds),
         )
     ]
     return [
