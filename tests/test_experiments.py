@@ -1,7 +1,12 @@
 """The parts of a reproduction: the cache, finished cells, the plan, and claims."""
 
-import json
+import io
 import os
+import signal
+import subprocess
+import sys
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,20 +14,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from rich.console import Console
 
 from besvm import BESVMClassifier, Nystrom
 from besvm.basis import IndexBasis
 from besvm.datasets import make_digit_images
 from besvm.experiments import MODULES, experiments
-from besvm.experiments.base import Cell, Experiment, check, distinct, value, where
+from besvm.experiments.base import Cell, Experiment
 from besvm.experiments.cache import MatrixCache
 from besvm.experiments.config import M2, QUICK
-from besvm.experiments.eigenvalues import correlation
 from besvm.experiments.lab import Lab
-from besvm.experiments.results import Results, as_csv, write_table, write_text
-from besvm.experiments.runner import make_plan, show_seconds
-from besvm.experiments.sparsity import sparser
-from besvm.report.page import Section, html_page, markdown_page
+from besvm.experiments.results import Results, as_csv, sweep, write_text
+from besvm.experiments.runner import context_of, make_plan, run, show_seconds
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +104,51 @@ def test_leftovers_of_killed_processes_are_removed(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [f"y.{os.getpid()}.part"]
 
 
+def test_leftovers_are_removed_wherever_they_are(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        left = [
+            tmp_path / "cells" / "toy" / f".a.json.{process.pid}.part",
+            tmp_path / f".index.html.{process.pid}.part",
+        ]
+        left[0].parent.mkdir(parents=True)
+        for path in left:
+            path.write_text("half")
+        sweep(tmp_path)
+        assert all(path.exists() for path in left)  # it may still be writing
+        process.send_signal(signal.SIGKILL)
+    sweep(tmp_path)
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_matrices_below_the_folder_count_too(tmp_path):
+    cache = MatrixCache(tmp_path, 2 * 600)
+    (tmp_path / "greedy").mkdir()
+    np.save(tmp_path / "greedy" / "old.npy", ones())
+    os.utime(tmp_path / "greedy" / "old.npy", (1, 1))
+    assert cache.n_bytes >= 400
+    for name in "ab":
+        cache.get({"name": name}, (10, 10), ones)
+    assert cache.n_bytes <= cache.limit
+    assert not (tmp_path / "greedy" / "old.npy").exists()
+
+
+def test_matrix_removed_by_another_process_is_no_matter(tmp_path, monkeypatch):
+    cache = MatrixCache(tmp_path, 10_000)
+    monkeypatch.setattr(Path, "rglob", lambda *args: [tmp_path / "gone.npy"])
+    assert cache.n_bytes == 0
+    assert cache.get({"a": 1}, (10, 10), ones).sum() == 100
+
+
+def test_full_disk_is_said(tmp_path, monkeypatch, capsys):
+    cache = MatrixCache(tmp_path, 10_000, verbose=1)
+    monkeypatch.setattr(np, "save", lambda *args, **kwargs: (_ for _ in ()).throw(OSError(28, "No space left")))
+    assert cache.get({"a": 1}, (10, 10), ones).sum() == 100
+    assert "are not kept" in capsys.readouterr().err
+    monkeypatch.setattr(Path, "write_bytes", lambda *args: (_ for _ in ()).throw(OSError(28, "No space left")))
+    with pytest.raises(OSError, match=r"page.html cannot be written: No space left"):
+        write_text(tmp_path / "page.html", "new")
+
+
 # --- finished cells ------------------------------------------------------------------------------------------------
 
 
@@ -139,20 +187,112 @@ def test_csv_leaves_lists_out():
 # --- the plan ------------------------------------------------------------------------------------------------------
 
 
-def test_plan_leaves_out_what_does_not_fit_and_what_is_slow(lab, tmp_path):
-    found = [Cell({"k": 0}, dict), Cell({"k": 1}, dict, memory=10**6), Cell({"k": 2}, dict, thorough=True)]
-    experiment = Experiment("some", "title", "paper", lambda lab: found)
+@pytest.fixture
+def small(lab):
+    """The lab with room for a megabyte beside the features."""
+    limited = copy(lab)
+    limited.memory_limit = lab.costs.base_memory + 10**6
+    return limited
+
+
+def some(*cells: Cell, **options) -> Experiment:
+    return Experiment("some", "title", "paper", lambda lab: list(cells), **options)
+
+
+def test_plan_leaves_out_what_does_not_fit_and_what_is_slow(small, tmp_path):
+    found = [Cell({"k": 0}, dict), Cell({"k": 1}, dict, memory=2 * 10**6), Cell({"k": 2}, dict, thorough=True)]
     results = Results(tmp_path, "context")
     results.keep("some", found[0], {"k": 0, "accuracy": 1.0})
-    (step,) = make_plan([experiment], lab, results, memory_limit=1000)
+    (step,) = make_plan([some(*found)], small, results)
     assert step.table == [{"k": 0, "accuracy": 1.0}]
     assert step.waiting == []
-    assert [reason for _, reason in step.skipped] == ["needs 1.0 MB, the limit is 1.0 kB", "only with --thorough"]
+    fits, slow = (reason for _, reason in step.skipped)
+    assert fits.startswith("needs ")
+    assert ", the limit is " in fits
+    assert slow == "only with --thorough"
+
+
+def test_finished_cells_are_never_left_out(small, tmp_path):
+    """Less free memory, or a run without --thorough, does not take away what another run has finished."""
+    found = [Cell({"k": 1}, dict, memory=2 * 10**6), Cell({"k": 2}, dict, thorough=True)]
+    results = Results(tmp_path, "context")
+    for cell in found:
+        results.keep("some", cell, cell.key | {"accuracy": 0.5})
+    (step,) = make_plan([some(*found)], small, results)
+    assert len(step.table) == 2
+    assert step.skipped == []
+
+
+def test_failed_cell_is_reported_and_the_others_go_on(lab, tmp_path):
+    def fail() -> dict:
+        raise MemoryError("the matrix needs 9 TB")
+
+    console = Console(file=io.StringIO(), width=140)
+    results = Results(tmp_path, "context")
+    cells = [Cell({"k": 0}, fail), Cell({"k": 1}, lambda: {"accuracy": 0.5})]
+    (step,) = steps = make_plan([some(*cells)], lab, results)
+    run(steps, results, console)
+    assert step.table == [{"k": 1, "accuracy": 0.5}]
+    assert [reason for _, reason in step.failed] == ["failed: the matrix needs 9 TB"]
+    assert "failed: the matrix needs 9 TB" in console.file.getvalue()
+    assert results.get("some", cells[0]) is None  # tried again the next time
+
+
+def test_cell_finished_by_another_process_is_not_run_again(lab, tmp_path):
+    results = Results(tmp_path, "context")
+    cell = Cell({"k": 0}, never)
+    steps = make_plan([some(cell)], lab, results)
+    results.keep("some", cell, {"k": 0, "accuracy": 0.25})
+    run(steps, results, Console(file=io.StringIO()))
+    assert steps[0].table == [{"k": 0, "accuracy": 0.25}]
+
+
+def test_plan_learns_from_the_time_that_cells_took(lab, tmp_path):
+    results = Results(tmp_path, "context")
+    results.took("some", planned=2.0, taken=1.0)
+    results.took("some", planned=2.0, taken=5.0)
+    (step,) = make_plan([some(Cell({"k": 0}, dict, seconds=10.0))], lab, Results(tmp_path, "context"))
+    assert step.seconds == pytest.approx(15.0)
+    assert Results(tmp_path, "another").pace("some") == 1.0
+
+
+def test_estimates_shrink_with_the_data(lab):
+    assert lab.costs.fixed(60) == pytest.approx(60 * 900 / 60_000)
+
+
+def test_context_depends_on_code_data_and_sizes(lab, monkeypatch):
+    before = context_of(lab)
+    assert context_of(replaced(lab, config=replace(QUICK, thorough=True))) == before  # adds cells, changes none
+    others = [replaced(lab, config=replace(QUICK, size=3)), replaced(lab, images=lab.images[::-1])]
+    others.append(replaced(lab, labels=lab.labels.astype(np.int32)))
+    assert all(context_of(other) != before for other in others)
+    monkeypatch.setattr("besvm.experiments.lab.FORMAT", -1)
+    assert context_of(lab) != before
+
+
+def replaced(lab: Lab, **changes) -> Lab:
+    parts = {"images": lab.images, "labels": lab.labels, "fold": lab.fold, "config": lab.config, "cache": lab.cache}
+    return Lab(**(parts | changes))
+
+
+def test_matrices_depend_on_the_code_too(lab, monkeypatch):
+    rows = np.arange(3)
+    before = lab.recipe("H4(2,0)", rows, rows, "mean-norm")
+    assert "'rigid': 2" in before["measure"]
+    assert "'rigid_penalty': 0.0" in before["measure"]  # defaults too
+    assert "'cell': 4" in before["measure"]
+    monkeypatch.setattr("besvm.experiments.lab.__version__", "99")
+    assert lab.recipe("H4(2,0)", rows, rows, "mean-norm") != before
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_cell_says_what_memory_it_takes(lab, name):
+    assert all(cell.memory > 0 and cell.seconds > 0 for cell in experiments([name])[0].cells(lab))
 
 
 def test_similarities_are_planned_once(lab):
-    basis = lab.index_basis(2)
-    assert lab.seconds(["H4(2,1)"], 1, basis) > lab.seconds(["H4(2,1)"], 1, basis)
+    costs, basis = replaced(lab).costs, lab.index_basis(2)
+    assert costs.fit(["H4(2,1)"], 1, basis) > costs.fit(["H4(2,1)"], 1, basis)
 
 
 @given(st.floats(0, 1e6))
@@ -202,59 +342,3 @@ def test_lab_normalises_training_and_test_rows_alike(lab, normalize):
 
 def test_cost_is_chosen_among_three(lab):
     assert lab.fit(["H8R"], lab.index_basis(8), C=None).model.C in (0.1, 1.0, 10.0)
-
-
-# --- tables, claims, pages -----------------------------------------------------------------------------------------
-
-
-TABLE = [{"a": 1, "b": 0.5}, {"a": 2, "b": 0.25}, {"a": 1, "b": 1.5}]
-
-
-def test_tables():
-    assert where(TABLE, a=2) == [TABLE[1]]
-    assert value(TABLE, "b", a=1) == 1.0
-    assert value(TABLE, "b", a=3) is None
-    assert distinct(TABLE, "a") == [1, 2]
-
-
-def test_claim_without_its_values_is_not_measured():
-    assert check("x", "{:.1f}", lambda a: a > 1, 2.0).holds is True
-    assert check("x", "{:.1f}", lambda a: a > 1, 0.5).holds is False
-    assert check("x", "{:.1f}", lambda a: a > 1, None).holds is None
-
-
-def test_correlation_is_pearsons():
-    table = [{"NgRat": x, "accuracy": x**2} for x in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)]
-    x = np.array([row["NgRat"] for row in table])
-    assert correlation(table, "NgRat", "accuracy") == pytest.approx(np.corrcoef(x, x**2)[0, 1])
-    assert correlation([{"NgRat": 0.0, "accuracy": 0.5}] * 6, "NgRat", "accuracy") is None
-    assert correlation(table[:3], "NgRat", "accuracy") is None
-
-
-def test_sparser_reads_the_curve_between_two_sizes():
-    kernel = [{"accuracy": 0.7, "exemplars": 1000}]
-    ours = [{"accuracy": 0.6, "exemplars": 10}, {"accuracy": 0.8, "exemplars": 1000}]
-    assert sparser(kernel, ours, "exemplars") == pytest.approx(10.0)  # 100 exemplars at .7
-    assert sparser([{"accuracy": 0.9, "exemplars": 1000}], ours, "exemplars") is None
-    assert sparser([], ours, "exemplars") is None
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_nothing_measured_is_said_so(name):
-    """Every claim of every experiment copes with empty tables."""
-    (experiment,) = experiments([name])
-    claims = experiment.claims(*[[] for _ in range(1 + len(experiment.uses))])
-    assert all(claim.holds is None for claim in claims)
-
-
-def test_page_escapes_what_it_shows():
-    section = Section("x", "a < b", "the paper & more", table=[{"a|b": "<script>"}])
-    page = html_page("t", "about", [section])
-    assert "<script>" not in page
-    assert "a &lt; b".lower() in page.lower()
-    assert "\\|" in markdown_page("t", "about", [Section("x", "y", "z", table=[{"a": "b|c"}])], "figures")
-
-
-def test_tables_are_valid_json(tmp_path):
-    write_table(tmp_path, "full", [{"a": 1.5}], {"title": "x"})
-    assert json.loads((tmp_path / "tables" / "full.json").read_text()) == {"title": "x", "rows": [{"a": 1.5}]}

@@ -156,7 +156,7 @@ def test_a_measure_without_exemplars_is_not_computed_any_more(digits):
 
 def test_a_constant_classifier_says_that_it_is_one(digits):
     X, y = digits[0][:200], np.array([1] * 150 + [0] * 50)
-    with pytest.warns(UserWarning, match="leaves all weights zero: every sample is given one and the same class; raise C"):
+    with pytest.warns(UserWarning, match="leaves all weights zero: every sample is given one and the same class"):
         model = BESVMClassifier(basis=40, penalty="l1", C=1e-6).fit(X, y)
     assert model.coef_.shape == (1, 0)
     assert model.n_basis_ == 0

@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 
 from besvm.experiments import MODULES, experiments
+from besvm.experiments.config import QUICK
 from besvm.experiments.reproduce import markdown_of
 
+SMALLEST_TEXT = 7 * 4 / 3  # points in the figures, as pixels of an image as wide as it was drawn
+READABLE = {1200: 7, 390: 6}  # pixels
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
 
@@ -34,7 +37,7 @@ def run(out: Path, *names: str) -> str:
 
 
 def finished(out: Path) -> dict[str, int]:
-    return {str(path): path.stat().st_mtime_ns for path in (out / "cells").rglob("*.json")}
+    return {str(path): path.stat().st_mtime_ns for path in (out / "cells").glob("*/*.json")}
 
 
 def test_everything_quick(tmp_path):
@@ -42,7 +45,8 @@ def test_everything_quick(tmp_path):
     assert "cells" in said.split("\n")[0]  # the plan comes first
     assert "left" in said
     rows = {"baselines": 18, "full": 11, "eigs": 6, "greedy": 4, "multiple": 90, "mkl": 2, "normalisations": 135}
-    rows |= {"jittering": 7, "toy": 12, "complexity": 8, "endtoend": 4, "selection": 11 * (1 + 2 + 4 + 5)}
+    rows |= {"variants": 25}
+    rows |= {"jittering": 7, "toy": 14, "complexity": 10, "endtoend": 4, "selection": 11 * (1 + 2 + 4 + 5)}
     rows |= {"sparsity": 0}
     assert set(rows) == set(MODULES)
     for name, count in rows.items():
@@ -58,11 +62,14 @@ def test_everything_quick(tmp_path):
     assert {"normalization_one_sim", "normalization_multi_sim", "greedy", "baselines", "complexity", "mkl"} <= figures
     assert not list(tmp_path.rglob("*.part"))
     page = (tmp_path / "index.html").read_text()
-    assert page.count("<img ") == len(figures)
+    assert page.count("<img ") == page.count("<figcaption>") == len(figures)
+    assert "the verdicts below say nothing about the paper" in page
+    assert "besvm reproduce --quick --data digits" in page
+    assert "200 images for testing" in page or "200 for testing" in page
     assert "does not hold" in page or "holds" in page
     in_markdown = markdown_of(tmp_path, "figures")
     assert in_markdown.count("![") == len(figures)
-    assert all(claim.sentence in in_markdown for claim in experiments(["toy"])[0].claims([]))
+    assert all(claim.sentence in in_markdown for claim in experiments(["toy"])[0].claims(QUICK, []))
 
     before = finished(tmp_path)
     again = run(tmp_path)
@@ -103,6 +110,9 @@ def look_at(page: Path, n_figures: int) -> None:
             assert browser.execute_script("return document.documentElement.scrollWidth") <= width
             small = "[...document.querySelectorAll('p, td, th, li')].map(e => parseFloat(getComputedStyle(e).fontSize))"
             assert browser.execute_script(f"return Math.min(...{small})") >= 12
+            scales = browser.execute_script("return [...document.images].map(i => i.width / i.naturalWidth)")
+            assert max(scales) <= 1.01  # not blown up
+            assert min(scales) * SMALLEST_TEXT >= READABLE[width]
         assert browser.get_log("browser") == []
     finally:
         browser.quit()
@@ -129,11 +139,33 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path):
     assert not list(tmp_path.rglob("*.part"))
 
 
-def test_parts_of_other_runs_are_used(tmp_path):
-    """The figure of model sizes is drawn from two other experiments, whenever those were run."""
+def test_page_shows_all_that_was_ever_run(tmp_path):
+    """Run in parts, the page is whole; the figure of model sizes is drawn from two other experiments."""
+    run(tmp_path, "jittering")
     run(tmp_path, "baselines")
-    run(tmp_path, "sparsity")
-    assert "BE-SVM can be made more than 5 times sparser" in (tmp_path / "index.html").read_text()
+    (tmp_path / "cells" / f".x.json.{2**22 + 1}.part").write_text("half")  # of a process that was killed
+    said = run(tmp_path, "sparsity")
+    page = (tmp_path / "index.html").read_text()
+    for name in ("jittering", "baselines", "sparsity"):
+        assert f'<h2 id="{name}">' in page
+    assert '<h2 id="toy">' not in page
+    assert "BE-SVM can be made more than 5 times sparser" in page
+    assert "jittering" not in said  # not run again
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_interrupted_run_shows_what_is_finished(tmp_path):
+    process = subprocess.Popen(
+        command(tmp_path, "normalisations"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment()
+    )
+    until = time.monotonic() + 120
+    while len(finished(tmp_path)) < 3 and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert said.decode() == "besvm: interrupted; the same command goes on from here\n"  # and no warnings
+    assert "cells, not run yet" in (tmp_path / "index.html").read_text()
 
 
 def test_plan_alone_runs_nothing(tmp_path):
@@ -150,6 +182,7 @@ def test_plan_alone_runs_nothing(tmp_path):
         (["table"], "no experiment is called 'table'; there are baselines"),
         (["toy", "--data", "nowhere"], "nowhere"),
         (["toy", "--memory-limit", "much"], "memory_limit must be"),
+        (["toy", "--cache-limit", "lots"], "cache_limit must be"),
         (["toy", "--out", __file__], "--out must be a folder, got the file"),
     ],
 )

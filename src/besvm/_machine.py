@@ -19,7 +19,7 @@ _UNITS = {
 }
 
 
-def parse_bytes(size: int | float | str) -> int:
+def parse_bytes(size: int | float | str, name: str = "memory_limit") -> int:
     """Return a number of bytes from a number or from text such as ``"4 GB"``.
 
     Examples
@@ -33,7 +33,7 @@ def parse_bytes(size: int | float | str) -> int:
     except (KeyError, ValueError):
         n_bytes = 0
     if n_bytes <= 0:
-        raise ValueError(f"memory_limit must be a positive number of bytes or text like '4 GB', got {size!r}")
+        raise ValueError(f"{name} must be a positive number of bytes or text like '4 GB', got {size!r}")
     return n_bytes
 
 

@@ -66,9 +66,12 @@ def reproduce(
     options: dict[str, Any] = {"quick": quick, "thorough": thorough, "only_plan": plan, "memory_limit": memory_limit}
     try:
         run(names, data=data, out=out, cache_limit=cache_limit, **options)
-    except (ValueError, OSError) as error:
-        typer.echo(f"besvm: {error}", err=True)
+    except (ValueError, OSError, MemoryError) as error:
+        typer.echo(f"besvm: {str(error) or 'there is not enough memory; lower --memory-limit'}", err=True)
         raise typer.Exit(2) from None
+    except RuntimeError as error:
+        typer.echo(f"besvm: {error}", err=True)
+        raise typer.Exit(1) from None
     except KeyboardInterrupt:
         typer.echo("besvm: interrupted; the same command goes on from here", err=True)
         raise typer.Exit(130) from None

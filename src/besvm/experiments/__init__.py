@@ -16,6 +16,7 @@ MODULES = {  # in the order of the page; imported when asked for
     "jittering": "jittering",
     "normalisations": "normalisations",
     "toy": "toy",
+    "variants": "variants",
     "complexity": "complexity",
     "endtoend": "end_to_end",
 }

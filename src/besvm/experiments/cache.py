@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from besvm._machine import show_bytes
 from besvm._progress import say
+from besvm.experiments.results import sweep
 
 
 class MatrixCache:
@@ -42,9 +43,7 @@ class MatrixCache:
         self.limit = limit
         self.verbose = verbose
         folder.mkdir(parents=True, exist_ok=True)
-        for leftover in folder.glob("*.part"):
-            if not _is_running(leftover.name.split(".")[-2]):  # its process was killed
-                leftover.unlink(missing_ok=True)
+        sweep(folder)
 
     def path(self, recipe: dict[str, Any]) -> Path:
         """Return where the matrix of this recipe is, or would be."""
@@ -90,7 +89,7 @@ class MatrixCache:
             )
 
     def _make_room(self, n_bytes: int) -> None:
-        by_age = sorted((entry.stat().st_mtime_ns, entry.stat().st_size, entry) for entry in self.folder.glob("*.npy"))
+        by_age = sorted(self._entries())
         total = sum(size for _, size, _ in by_age)
         for _, size, entry in by_age:
             if total + n_bytes <= self.limit:
@@ -98,17 +97,16 @@ class MatrixCache:
             entry.unlink(missing_ok=True)
             total -= size
 
+    def _entries(self) -> Iterator[tuple[int, int, Path]]:
+        """Yield the age, size and path of every matrix, those in folders below too; another process may remove some."""
+        for entry in self.folder.rglob("*.npy"):
+            try:
+                found = entry.stat()
+            except FileNotFoundError:
+                continue
+            yield found.st_mtime_ns, found.st_size, entry
+
     @property
     def n_bytes(self) -> int:
         """What the folder holds now."""
-        return sum(entry.stat().st_size for entry in self.folder.glob("*.npy"))
-
-
-def _is_running(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except (ValueError, ProcessLookupError):
-        return False
-    except PermissionError:
-        return True
-    return True
+        return sum(size for _, size, _ in self._entries())

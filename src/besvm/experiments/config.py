@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MEASURES = ("H8L", "H8R", "H8(0,1)", "H8(1,0)", "H4L", "H4R", "H4(0,1)", "H4(1,0)", "H4(1,1)", "H4(2,0)", "H4(2,1)")
+PSD = ("H8L", "H8R", "H4L", "H4R")  # positive semi-definite; all others are indefinite
+INDEFINITE = tuple(measure for measure in MEASURES if measure not in PSD)
 M1 = ("H8R", "H8(1,0)", "H8(0,1)")
 M2 = ("H8R", "H4(2,0)", "H4(0,1)", "H8(1,0)")
 
@@ -24,6 +26,8 @@ class Config:
     toy_levels: int = 20
     toy_points: int = 200
     mkl_folds: int = 5
+    cv_folds: int = 5  # that choose C
+    repeats: int = 3  # of a run that is timed
     thorough: bool = False
 
     @property
@@ -34,13 +38,15 @@ class Config:
 
 FULL = Config()
 QUICK = Config(
-    rows_per_fold=300,
-    sizes=(1, 2, 4, 8, 16),
-    size=8,
-    greedy_size=4,
+    rows_per_fold=200,
+    sizes=(1, 2, 4, 8, 12),
+    size=4,
+    greedy_size=2,
     n_measures=3,
     trials=2,
     toy_levels=3,
     toy_points=60,
-    mkl_folds=3,
+    mkl_folds=2,
+    cv_folds=2,
+    repeats=1,
 )

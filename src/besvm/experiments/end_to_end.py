@@ -13,32 +13,37 @@ from besvm.analysis import model_size
 from besvm.baselines import KernelSVMClassifier
 from besvm.basis import IndexBasis
 from besvm.classifier import BESVMClassifier
-from besvm.experiments.base import Cell, Claim, Experiment, Row, Table, check, value
-from besvm.experiments.config import M2
+from besvm.experiments.base import OURS, Cell, Claim, Experiment, Row, Table, check, value
+from besvm.experiments.config import M2, Config
 from besvm.experiments.lab import Lab
 from besvm.images import FHOG, CellColour
 from besvm.measures import Measure, as_measures, mirrored
 from besvm.scaling import MeanNormScaler
 from besvm.similarities import RBF, Rigid
 
-OURS = "BE-SVM, M2"
+M2_NAME = "BE-SVM, M2"
 BEYOND = "BE-SVM, M2 mirrored, with colour"
+SVC_CACHE = 2000  # MB
 SVC_NAME = "SVC (scikit-learn), K8R"
 KERNEL = "KernelSVMClassifier, K8R"
 
 
-def models(per_class: int) -> dict[str, Any]:
+def models(per_class: int, memory_limit: int | None = None) -> dict[str, Any]:
     """Return what is compared; each is given images."""
-    options: dict[str, Any] = {"basis": IndexBasis(per_class=per_class), "probability": False}
+    options: dict[str, Any] = {
+        "basis": IndexBasis(per_class=per_class),
+        "probability": False,
+        "memory_limit": memory_limit,
+    }
     colour = [
         Measure(similarity, features=make_pipeline(CellColour(cell=4), MeanNormScaler()), name=f"colour {name}")
         for name, similarity in (("R", RBF(gamma=1.0)), ("(2,0)", Rigid(2)))
     ]
     beyond = [mirrored(measure) for measure in (*as_measures(list(M2)), *colour)]
     return {
-        OURS: BESVMClassifier(list(M2), **options),
+        M2_NAME: BESVMClassifier(list(M2), **options),
         BEYOND: BESVMClassifier(beyond, **options),
-        KERNEL: KernelSVMClassifier("H8R", C=2.0),
+        KERNEL: KernelSVMClassifier("H8R", C=2.0, memory_limit=memory_limit),
         SVC_NAME: _FlatSVC(),
     }
 
@@ -48,7 +53,7 @@ class _FlatSVC:
 
     def __init__(self) -> None:
         self.features = make_pipeline(FHOG(cell=8), MeanNormScaler())
-        self.svc = SVC(C=2.0, gamma=1.0, cache_size=2000)
+        self.svc = SVC(C=2.0, gamma=1.0, cache_size=SVC_CACHE)
 
     def fit(self, images: Any, labels: Any) -> _FlatSVC:
         """Train."""
@@ -66,12 +71,12 @@ def cells(lab: Lab) -> list[Cell]:
     per_class = lab.config.sizes[-2]
     share = n / 50_000
     width = lab.n_classes * per_class
-    seconds = {OURS: 150 * share, BEYOND: 700 * share, KERNEL: 250 * share**2, SVC_NAME: 900 * share**2}
+    seconds = {M2_NAME: 150 * share, BEYOND: 700 * share, KERNEL: 250 * share**2, SVC_NAME: 900 * share**2}
     memory = {
-        OURS: lab.memory(len(M2), lab.config.n_folds, width),
-        BEYOND: lab.memory(len(M2) + 2, lab.config.n_folds, width),
-        KERNEL: 2 * 8 * (2 * n // lab.n_classes) ** 2 + 4 * n**2 // lab.n_classes,
-        SVC_NAME: 3_000_000_000,
+        M2_NAME: lab.costs.fit_memory(len(M2), lab.config.n_folds, width),
+        BEYOND: lab.costs.fit_memory(len(M2) + 2, lab.config.n_folds, width),
+        KERNEL: lab.costs.kernel_memory(n),
+        SVC_NAME: min(SVC_CACHE * 10**6, 4 * n**2) + 2 * 8 * n * lab.features_per_image(8),
     }
     return [
         Cell({"model": name, "images": n}, partial(_run, lab, name, per_class), seconds[name], memory[name])
@@ -81,7 +86,7 @@ def cells(lab: Lab) -> list[Cell]:
 
 def _run(lab: Lab, name: str, per_class: int) -> Row:
     rows, test = lab.train_rows(lab.config.n_folds), lab.test_rows
-    model = models(per_class)[name]
+    model = models(per_class, lab.model_limit)[name]
     start = perf_counter()
     model.fit(lab.images[rows], lab.labels[rows])
     trained = perf_counter()
@@ -96,30 +101,37 @@ def _run(lab: Lab, name: str, per_class: int) -> Row:
     }
 
 
-def claims(table: Table) -> list[Claim]:
-    """Check our own aim, against plain SVC."""
+def claims(config: Config, table: Table) -> list[Claim]:
+    """Check our own aim, against plain SVC and against our own kernel SVM."""
 
     def of(column: str, model: str) -> float | None:
         return value(table, column, model=model)
 
-    return [
-        check(
-            "Our aim: M2 trains at least 5 times faster than K8R (SVC), from images, and is more accurate.",
-            "{:.0f} s against {:.0f} s; {:.1%} against {:.1%}",
-            lambda ours, theirs, a, b: 5 * ours <= theirs and a > b,
-            of("train_seconds", OURS),
-            of("train_seconds", SVC_NAME),
-            of("accuracy", OURS),
-            of("accuracy", SVC_NAME),
-        ),
-        check(
-            "Our aim: M2 predicts at least 5 times faster than K8R (SVC).",
-            "{:.2f} ms an image against {:.2f} ms",
-            lambda ours, theirs: 5 * ours <= theirs,
-            of("predict_ms_per_image", OURS),
-            of("predict_ms_per_image", SVC_NAME),
-        ),
-    ]
+    found = []
+    for model in (SVC_NAME, KERNEL):
+        found += [
+            check(
+                f"From images, M2 trains at least 5 times faster than {model}, and is more accurate.",
+                "the time is at most a fifth, and the accuracy higher",
+                "{:.2f} s against {:.2f} s; {:.1%} against {:.1%}",
+                lambda ours, theirs, a, b: 5 * ours <= theirs and a > b,
+                of("train_seconds", M2_NAME),
+                of("train_seconds", model),
+                of("accuracy", M2_NAME),
+                of("accuracy", model),
+                origin=OURS,
+            ),
+            check(
+                f"From images, M2 predicts at least 5 times faster than {model}.",
+                "the time for an image is at most a fifth",
+                "{:.2f} ms an image against {:.2f} ms",
+                lambda ours, theirs: 5 * ours <= theirs,
+                of("predict_ms_per_image", M2_NAME),
+                of("predict_ms_per_image", model),
+                origin=OURS,
+            ),
+        ]
+    return found
 
 
 EXPERIMENT = Experiment(
@@ -128,5 +140,8 @@ EXPERIMENT = Experiment(
     paper="The paper gives no times. Measured in one run, nothing else running: M2 with 10 x 250 bases against K8R.",
     cells=cells,
     claims=claims,
-    note="Times include the features. The last row but two is our own faster route to the same kernel SVM.",
+    note=lambda config: (
+        f"Times include the features; BE-SVM has 10 x {config.sizes[-2]} bases. {KERNEL} is our own faster route to "
+        "the kernel SVM that SVC trains."
+    ),
 )

@@ -7,38 +7,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from besvm import __version__
 from besvm.blocks import MemoryBlocks
 from besvm.classifier import LinearSVMClassifier
 from besvm.experiments.cache import MatrixCache
 from besvm.experiments.config import Config
+from besvm.experiments.costs import Costs
 from besvm.measures import parse_shorthand
 from besvm.nystrom import Nystrom, Rotation
 from besvm.scaling import MeanNormScaler, fit_affine
 from besvm.similarities import Similarity, resolve
-from besvm.solver import Problem, solve_path, work_bytes
+from besvm.solver import Problem, solve_path
 
 Basis = list[np.ndarray]  # row numbers in pieces: the similarities to each piece are kept by themselves
 CS = [0.1, 1.0, 10.0]
-TRAIN_SECONDS = 4e-8  # for every feature of every row
-PAIR_SECONDS = {  # for every pair of images, on two cores
-    "H8L": 1e-8,
-    "H8R": 2e-8,
-    "H8(0,1)": 8e-8,
-    "H8(1,0)": 8e-8,
-    "H4L": 3e-8,
-    "H4R": 4e-8,
-    "H4(0,1)": 2.4e-7,
-    "H4(1,0)": 1.6e-7,
-    "H4(1,1)": 5.5e-7,
-    "H4(2,0)": 2.4e-7,
-    "H4(2,1)": 9e-7,
-}
+FORMAT = 2  # raise it whenever the same recipe gives other numbers: what was kept before is then computed again
 
 
 @dataclass
@@ -74,22 +62,31 @@ class Lab:
     config : Config
         Of every fold the first ``config.rows_per_fold`` rows are used.
     cache : MatrixCache
+    memory_limit : int, optional
+        Bytes that the whole reproduction may take; by default what the machine has.
     """
 
     def __init__(
-        self, images: np.ndarray, labels: np.ndarray, fold: np.ndarray, config: Config, cache: MatrixCache
+        self,
+        images: np.ndarray,
+        labels: np.ndarray,
+        fold: np.ndarray,
+        config: Config,
+        cache: MatrixCache,
+        memory_limit: int | None = None,
     ) -> None:
         rows = np.concatenate([np.flatnonzero(fold == k)[: config.rows_per_fold] for k in range(6)])
         self.images, self.labels, self.fold = images[rows], labels[rows], fold[rows]
-        self.config, self.cache = config, cache
+        self.config, self.cache, self.memory_limit = config, cache, memory_limit
+        self.costs = Costs(self)
         self._features: dict[tuple[int, str | None], np.ndarray] = {}
-        self._planned: set[Path] = set()
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the data."""
         digest = hashlib.sha256()
         for array in (self.images, self.labels, self.fold):
+            digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
@@ -97,6 +94,11 @@ class Lab:
     def n_classes(self) -> int:
         """The number of classes."""
         return len(np.unique(self.labels))
+
+    @property
+    def model_limit(self) -> int | None:
+        """The bytes that are left for a model beside the images and their features; None: no limit was set."""
+        return None if self.memory_limit is None else max(1, self.memory_limit - self.costs.base_memory)
 
     def train_rows(self, n_folds: int = 1) -> np.ndarray:
         """Return the rows of the first folds."""
@@ -140,7 +142,7 @@ class Lab:
         self, label: str, rows: np.ndarray, basis: np.ndarray, norm: str | None = "mean-norm"
     ) -> np.ndarray:
         """Return the similarities of some rows to some exemplars, from the cache if they are there."""
-        recipe = self._recipe(label, rows, basis, norm)
+        recipe = self.recipe(label, rows, basis, norm)
         cell, similarity = self.measure(label)
 
         def compute() -> np.ndarray:
@@ -161,39 +163,16 @@ class Lab:
         _, height, width, _ = self.images.shape
         return 31 * (height // cell) * (width // cell)
 
-    def _recipe(self, label: str, rows: np.ndarray, basis: np.ndarray, norm: str | None) -> dict[str, Any]:
+    def recipe(self, label: str, rows: np.ndarray, basis: np.ndarray, norm: str | None) -> dict[str, Any]:
+        """Return all that a matrix of similarities depends on."""
         return {
+            "made by": maker(),
             "data": self.fingerprint,
-            "measure": label,
+            "measure": described(label),
             "features": norm,
             "rows": _digest(rows),
             "basis": _digest(basis),
         }
-
-    def seconds(
-        self,
-        labels: Sequence[str],
-        n_folds: int,
-        basis: Basis,
-        norm: str | None = "mean-norm",
-    ) -> float:
-        """Return about how long :meth:`fit` will take; similarities that are there or planned already cost nothing."""
-        width = sum(map(len, basis))
-        total = 0.2 + TRAIN_SECONDS * len(self.train_rows(n_folds)) * width * len(labels)
-        for label in labels:
-            for fold in (*range(n_folds), 5):
-                rows = np.flatnonzero(self.fold == fold)
-                for exemplars in basis:
-                    path = self.cache.path(self._recipe(label, rows, exemplars, norm))
-                    if path not in self._planned and not path.exists():
-                        self._planned.add(path)
-                        total += PAIR_SECONDS.get(label, 5e-7) * len(rows) * len(exemplars)
-        return total
-
-    def memory(self, n_measures: int, n_folds: int, width: int) -> int:
-        """Return the bytes that :meth:`fit` takes at its peak."""
-        n, D = len(self.train_rows(n_folds)), width * n_measures
-        return 4 * (n + len(self.test_rows)) * D + work_bytes(n, D, self.n_classes)
 
     @staticmethod
     def measure(label: str) -> tuple[int, Similarity]:
@@ -231,7 +210,7 @@ class Lab:
         normalize: str | Nystrom | None = "mean-norm",
         norm: str | None = "mean-norm",
     ) -> Fitted:
-        """Train on the first folds and score on the test fold; C = None chooses it by five-fold cross-validation."""
+        """Train on the first folds and score on the test fold; C = None chooses it by cross-validation."""
         X = self.expansion(labels, range(n_folds), basis, norm)
         X_test = self.expansion(labels, [5], basis, norm)
         y = self.labels[self.train_rows(n_folds)]
@@ -261,8 +240,9 @@ class Lab:
             blocks.update(lambda rows, block: normalizer(block))
             MemoryBlocks(X_test).update(lambda rows, block: normalizer(block))
 
-    def best_cost(self, X: np.ndarray, y: np.ndarray, n_folds: int = 5) -> float:
+    def best_cost(self, X: np.ndarray, y: np.ndarray) -> float:
         """Return the C with the best cross-validated accuracy; the columns of all folds are solved at once."""
+        n_folds = self.config.cv_folds
         fold = np.empty(len(y), dtype=np.int8)
         for c in range(self.n_classes):
             rows = np.flatnonzero(y == c)
@@ -275,6 +255,24 @@ class Lab:
             margins = np.take_along_axis(result.margins, columns, axis=1)
             accuracies.append(float((margins.argmax(axis=1) == y).mean()))
         return CS[int(np.argmax(accuracies))]
+
+
+def maker() -> str:
+    """Return the version of what computes the cells and the matrices."""
+    return f"besvm {__version__}, format {FORMAT}"
+
+
+def described(label: str) -> str:
+    """Return the features and the similarity of a measure with all of their parameters, defaults too.
+
+    Examples
+    --------
+    >>> described("H8R")
+    "FHOG{'border': 'keep', 'cell': 8} RBF{'gamma': 1.0}"
+    """
+    measure = parse_shorthand(label)
+    parts = (measure.features[0], resolve(measure.similarity))
+    return " ".join(f"{type(part).__name__}{dict(sorted(part.get_params().items()))}" for part in parts)
 
 
 def _digest(rows: np.ndarray) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections import Counter
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +16,19 @@ from besvm._machine import available_memory, parse_bytes
 from besvm.experiments import experiments
 from besvm.experiments.base import Experiment, Table
 from besvm.experiments.cache import MatrixCache
-from besvm.experiments.config import FULL, QUICK
+from besvm.experiments.config import FULL, QUICK, Config
 from besvm.experiments.lab import Lab
-from besvm.experiments.results import Results, write_bytes, write_table, write_text
-from besvm.experiments.runner import Step, console_for_people, context_of, make_plan, output_folder, run, show_plan
+from besvm.experiments.results import Results, sweep, write_bytes, write_table, write_text
+from besvm.experiments.runner import (
+    Step,
+    console_for_people,
+    context_of,
+    counted,
+    make_plan,
+    output_folder,
+    run,
+    show_plan,
+)
 from besvm.report.figures import in_style, rendered
 from besvm.report.page import Section, html_page, markdown_page
 
@@ -69,21 +79,30 @@ def reproduce(
     """
     chosen = experiments(names)
     limit = int(0.7 * available_memory()) if memory_limit is None else parse_bytes(memory_limit)
+    cache_bytes = parse_bytes(cache_limit, "cache_limit")
     out = output_folder(out)
+    sweep(out)
     console = console_for_people()
     config = replace(QUICK if quick else FULL, thorough=thorough)
-    lab = Lab(*_load(data), config, MatrixCache(out / "cache", parse_bytes(cache_limit)))
+    lab = Lab(*_load(data), config, MatrixCache(out / "cache", cache_bytes, verbose=1), limit)
     results = Results(out, context_of(lab))
-    steps = make_plan(chosen, lab, results, limit)
-    show_plan(console, steps, limit, lab)
+    steps = make_plan(chosen, lab, results)
+    show_plan(console, steps, lab)
     page = out / "index.html"
     if only_plan:
         return page
+    words = about(lab, data), banner(lab, data)
     try:
         run(steps, results, console)
-    finally:  # interrupted or not, what is finished is shown
-        _write(out, steps, _all_tables(lab, results, steps, limit), about(lab, quick, names))
+    except BaseException:  # interrupted or not, what is finished is shown; the first error is the one to tell
+        with suppress(Exception):
+            _write(out, lab, results, steps, *words)
+        raise
+    _write(out, lab, results, steps, *words)
     console.print(f"\nthe page: {page}", highlight=False, soft_wrap=True)
+    n_failed = sum(len(step.failed) for step in steps)
+    if n_failed:
+        raise RuntimeError(f"cells that failed: {n_failed}; the page says why, and the same command tries them again")
     return page
 
 
@@ -97,52 +116,61 @@ def _load(data: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return images, labels, fold
 
 
-def _all_tables(lab: Lab, results: Results, steps: list[Step], limit: int) -> dict[str, Table]:
-    """Return the finished rows of every experiment, also of those not asked for now."""
-    tables = {step.experiment.name: step.table for step in steps}
-    used = {name for step in steps for name in step.experiment.uses if name not in tables}
-    for step in make_plan(experiments(sorted(used)), lab, results, limit) if used else []:
-        tables[step.experiment.name] = step.table
-    return tables
-
-
-def _write(out: Path, steps: list[Step], tables: dict[str, Table], about_run: str) -> None:
-    """Write tables, figures and the page of what is finished."""
+def _write(out: Path, lab: Lab, results: Results, steps: list[Step], about_run: str, warning: str) -> None:
+    """Write tables, figures and the page of all that is finished, whenever it was run."""
+    everything = make_plan(experiments(), lab, results)
+    tables = {step.experiment.name: step.table for step in everything}
+    failed = {step.experiment.name: step.failed for step in steps}
     sections = []
-    for step in steps:
+    for step in everything:
         experiment = step.experiment
         inputs = [tables[name] for name in (experiment.name, *experiment.uses)]
-        if not any(inputs):
+        if not (step.table or (not step.cells and any(inputs)) or failed.get(experiment.name)):
             continue
-        with in_style():
-            figures = experiment.figures(*inputs)
-        svgs = {name: rendered(figure, "svg") for name, figure in figures.items()}
-        for name, figure in figures.items():
-            write_bytes(out / "figures" / f"{name}.svg", svgs[name])
-            write_bytes(out / "figures" / f"{name}.png", rendered(figure, "png"))
-        reasons = Counter(reason for _, reason in step.skipped)
-        left_out = [f"{count} cells, {reason}" for reason, count in reasons.items()]
-        known = {"title": experiment.title, "about": about_run, "figures": list(figures), "left_out": left_out}
-        write_table(out, experiment.name, step.table, known)
-        sections.append(section_of(experiment, tables, svgs, left_out))
-    write_text(out / "index.html", html_page(TITLE, about_run, sections))
+        figures = _drawn(out, experiment, lab.config, inputs)
+        reasons = failed.get(experiment.name, [])
+        waiting = [(cell, "not run yet") for _, cell in step.waiting if all(cell.key != one.key for one, _ in reasons)]
+        left_out = counted([*step.skipped, *reasons, *waiting])
+        kept: dict[str, Any] = {
+            "title": experiment.title,
+            "about": about_run,
+            "warning": warning,
+            "figures": list(figures),
+        }
+        kept |= {"left_out": left_out, "config": asdict(lab.config)}
+        write_table(out, experiment.name, step.table, kept)
+        sections.append(section_of(experiment, lab.config, tables, figures, left_out))
+    write_text(out / "index.html", html_page(TITLE, about_run, sections, warning))
+
+
+def _drawn(out: Path, experiment: Experiment, config: Config, inputs: list[Table]) -> dict[str, bytes]:
+    """Write the figures of an experiment, and return them as SVG."""
+    with in_style():
+        figures = experiment.figures(config, *inputs)
+    found = {name: rendered(figure, "svg") for name, figure in figures.items()}
+    for name, figure in figures.items():
+        write_bytes(out / "figures" / f"{name}.svg", found[name])
+        write_bytes(out / "figures" / f"{name}.png", rendered(figure, "png"))
+    return found
 
 
 def section_of(
-    experiment: Experiment, tables: dict[str, Table], figures: dict[str, bytes], left_out: list[str]
+    experiment: Experiment, config: Config, tables: dict[str, Table], figures: dict[str, bytes], left_out: list[str]
 ) -> Section:
     """Return what a page shows of an experiment."""
     inputs = [tables.get(name, []) for name in (experiment.name, *experiment.uses)]
-    table = experiment.summary(*inputs) if experiment.summary is not None and inputs[0] else inputs[0]
+    table = experiment.summary(inputs[0]) if experiment.summary is not None and inputs[0] else inputs[0]
     return Section(
         name=experiment.name,
         title=experiment.title,
         paper=experiment.paper,
-        note=experiment.note,
+        note=experiment.note(config),
         figures=figures,
+        captions=experiment.captions,
         table=table,
-        claims=experiment.claims(*inputs),
+        claims=experiment.claims(config, *inputs),
         left_out=left_out,
+        n_test=config.rows_per_fold,
     )
 
 
@@ -150,19 +178,40 @@ def markdown_of(folder: Path, figures: str) -> str:
     """Return the page in Markdown, from the tables that a reproduction has written into ``folder``."""
     kept = {path.stem: json.loads(path.read_text()) for path in (folder / "tables").glob("*.json")}
     tables = {name: entry["rows"] for name, entry in kept.items()}
-    sections = [
-        section_of(one, tables, dict.fromkeys(kept[one.name]["figures"], b""), kept[one.name]["left_out"])
-        for one in experiments()
-        if one.name in kept
-    ]
+    sections = []
+    for one in experiments():
+        if one.name in kept:
+            entry = kept[one.name]
+            config = Config(**{name: _frozen(value) for name, value in entry["config"].items()})
+            drawn = dict.fromkeys(entry["figures"], b"")
+            sections.append(section_of(one, config, tables, drawn, entry["left_out"]))
     about_runs = dict.fromkeys(kept[section.name]["about"] for section in sections)
-    return markdown_page(TITLE, " ".join(about_runs), sections, figures)
+    warnings = dict.fromkeys(kept[section.name]["warning"] for section in sections)
+    return markdown_page(TITLE, " ".join(about_runs), sections, figures, " ".join(warnings).strip())
 
 
-def about(lab: Lab, quick: bool, names: list[str] | None) -> str:
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def about(lab: Lab, data: str | None) -> str:
     """Return what was run, and on what."""
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     instructions = next((name for name in ("avx512f", "avx2", "avx") if name in flags), platform.machine())
-    command = " ".join(["besvm reproduce", *(names or []), *(["--quick"] if quick else [])])
-    version = f"{os.cpu_count()} cores, {instructions}"
-    return f"{len(lab.images):,} images, {lab.n_classes} classes. Command: {command}. Machine: {version}."
+    options = {
+        "--quick": lab.config.rows_per_fold != FULL.rows_per_fold,
+        "--thorough": lab.config.thorough,
+        "--data digits": data == DIGITS,
+    }
+    command = " ".join(["besvm reproduce", *(name for name, given in options.items() if given)])
+    source = "images drawn from scikit-learn's digits" if data == DIGITS else "CIFAR-10"
+    folds = f"{lab.config.n_folds} x {len(lab.train_rows()):,} images for training, {len(lab.test_rows):,} for testing"
+    machine = f"{os.cpu_count()} cores, {instructions}"
+    return f"Data: {source}, {folds}, {lab.n_classes} classes. Command: {command}. Machine: {machine}."
+
+
+def banner(lab: Lab, data: str | None) -> str:
+    """Return a warning where the sizes or the data are not the paper's; an empty text where they are."""
+    if data == DIGITS or lab.config.rows_per_fold != FULL.rows_per_fold:
+        return "A small version, to try the programme out: the verdicts below say nothing about the paper."
+    return ""

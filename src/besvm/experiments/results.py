@@ -34,8 +34,27 @@ def write_bytes(path: Path, data: bytes) -> None:
     try:
         part.write_bytes(data)
         os.replace(part, path)
+    except OSError as error:  # a full disk does not say where
+        raise OSError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         part.unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> None:
+    """Remove the half-written files of processes that were killed; those of running ones are left alone."""
+    for leftover in folder.rglob("*.part"):
+        if not _is_running(leftover.name.split(".")[-2]):
+            leftover.unlink(missing_ok=True)
+
+
+def _is_running(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, OverflowError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 class Results:
@@ -67,6 +86,32 @@ class Results:
     def keep(self, experiment: str, cell: Cell, row: Row) -> None:
         """Keep a finished cell."""
         write_text(self._path(experiment, cell.key), json.dumps(row) + "\n")
+
+    # --- how long cells took, against what was planned -----------------------------------------------------------
+
+    @property
+    def _paces_path(self) -> Path:
+        return self.folder / "cells" / f"paces-{self.context}.json"
+
+    def paces(self) -> dict[str, tuple[float, float]]:
+        """Return the seconds planned for the finished cells of every experiment, and those taken."""
+        try:
+            kept = json.loads(self._paces_path.read_text())
+            return {name: (float(planned), float(taken)) for name, (planned, taken) in kept.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    def pace(self, experiment: str) -> float:
+        """Return how many times longer than planned the cells of an experiment took so far."""
+        planned, taken = self.paces().get(experiment, (0.0, 0.0))
+        return taken / planned if planned > 0 and taken > 0 else 1.0
+
+    def took(self, experiment: str, planned: float, taken: float) -> None:
+        """Remember how long a cell took."""
+        paces = self.paces()
+        before = paces.get(experiment, (0.0, 0.0))
+        paces[experiment] = (before[0] + planned, before[1] + taken)
+        write_text(self._paces_path, json.dumps(paces) + "\n")
 
 
 def write_table(folder: Path, experiment: str, table: Table, about: dict[str, Any]) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
@@ -17,18 +18,21 @@ from rich.table import Table as RichTable
 
 from besvm._machine import show_bytes
 from besvm.experiments.base import Cell, Experiment, Row, Table
-from besvm.experiments.lab import Lab
+from besvm.experiments.config import MEASURES
+from besvm.experiments.lab import Lab, described, maker
 from besvm.experiments.results import Results
 
 
 @dataclass
 class Step:
-    """An experiment with its cells: those to run, and those already finished."""
+    """An experiment with its cells: those to run, those already finished, and those that failed."""
 
     experiment: Experiment
     cells: list[Cell]
     rows: dict[int, Row]  # finished, by the number of the cell
     skipped: list[tuple[Cell, str]]  # with the reason
+    pace: float = 1.0  # how many times longer than planned the finished cells took
+    failed: list[tuple[Cell, str]] = field(default_factory=list)
 
     @property
     def waiting(self) -> list[tuple[int, Cell]]:
@@ -38,7 +42,7 @@ class Step:
     @property
     def seconds(self) -> float:
         """About how long they will take."""
-        return sum(cell.seconds for _, cell in self.waiting)
+        return self.pace * sum(cell.seconds for _, cell in self.waiting)
 
     @property
     def table(self) -> Table:
@@ -50,27 +54,42 @@ def context_of(lab: Lab) -> str:
     """Return a hash of what all cells depend on."""
     config = asdict(lab.config)
     config.pop("thorough")  # adds cells, and changes none
-    return hashlib.sha256(repr((lab.fingerprint, sorted(config.items()))).encode()).hexdigest()[:16]
+    depends_on = (maker(), [described(label) for label in MEASURES], lab.fingerprint, sorted(config.items()))
+    return hashlib.sha256(repr(depends_on).encode()).hexdigest()[:16]
 
 
-def make_plan(experiments: list[Experiment], lab: Lab, results: Results, memory_limit: int) -> list[Step]:
-    """Return what there is to do, leaving out what would not fit in memory and what is for --thorough alone."""
+def make_plan(experiments: list[Experiment], lab: Lab, results: Results) -> list[Step]:
+    """Return what there is to do, leaving out what would not fit in memory and what is for --thorough alone.
+
+    A finished cell is never left out.
+    """
     steps = []
     for experiment in experiments:
-        cells, skipped = [], []
+        step = Step(experiment, [], {}, [], results.pace(experiment.name))
         for cell in experiment.cells(lab):
-            if cell.thorough and not lab.config.thorough:
-                skipped.append((cell, "only with --thorough"))
-            elif cell.memory > memory_limit:
-                skipped.append((cell, f"needs {show_bytes(cell.memory)}, the limit is {show_bytes(memory_limit)}"))
-            else:
-                cells.append(cell)
-        found = {k: row for k, cell in enumerate(cells) if (row := results.get(experiment.name, cell)) is not None}
-        steps.append(Step(experiment, cells, found, skipped))
+            row = results.get(experiment.name, cell)
+            reason = None if row is not None else _too_much(cell, lab)
+            if reason is not None:
+                step.skipped.append((cell, reason))
+                continue
+            if row is not None:
+                step.rows[len(step.cells)] = row
+            step.cells.append(cell)
+        steps.append(step)
     return steps
 
 
-def show_plan(console: Console, steps: list[Step], memory_limit: int, lab: Lab) -> None:
+def _too_much(cell: Cell, lab: Lab) -> str | None:
+    """Return why a cell is not run, if it is not."""
+    if cell.thorough and not lab.config.thorough:
+        return "only with --thorough"
+    need = cell.memory + lab.costs.base_memory
+    if lab.memory_limit is not None and need > lab.memory_limit:
+        return f"needs {show_bytes(need)}, the limit is {show_bytes(lab.memory_limit)}"
+    return None
+
+
+def show_plan(console: Console, steps: list[Step], lab: Lab) -> None:
     """Print the plan."""
     table = RichTable("experiment", "what", box=None, pad_edge=False)
     for heading in ("cells", "finished", "about", "memory"):
@@ -83,31 +102,58 @@ def show_plan(console: Console, steps: list[Step], memory_limit: int, lab: Lab) 
             str(len(step.cells)),
             str(len(step.rows)),
             show_seconds(step.seconds) if step.waiting else "done",
-            show_bytes(peak) if peak else "",
+            show_bytes(peak + lab.costs.base_memory) if peak else "",
         )
     console.print(table)
     total = sum(step.seconds for step in steps)
     now, most = show_bytes(lab.cache.n_bytes), show_bytes(lab.cache.limit)
     console.print(f"\n{len(lab.images):,} images; about {show_seconds(total)} on two cores")
-    console.print(f"memory: at most {show_bytes(memory_limit)}; disk: {now} of similarities now, at most {most}")
+    memory = "" if lab.memory_limit is None else f"memory: at most {show_bytes(lab.memory_limit)}; "
+    console.print(f"{memory}disk: {now} of similarities now, at most {most}")
     for step in steps:
-        for reason in dict.fromkeys(reason for _, reason in step.skipped):
-            left_out = [cell for cell, why in step.skipped if why == reason]
-            console.print(f"left out of {step.experiment.name}: {len(left_out)} cells ({reason})")
+        for text in counted(step.skipped):
+            console.print(f"left out of {step.experiment.name}: {text}")
+
+
+def counted(left_out: list[tuple[Cell, str]]) -> list[str]:
+    """Return how many cells were left out for each reason.
+
+    Examples
+    --------
+    >>> counted([(Cell({"k": 1}, dict), "only with --thorough")])
+    ['1 cell, only with --thorough']
+    """
+    return [
+        f"{count} {'cell' if count == 1 else 'cells'}, {reason}"
+        for reason, count in Counter(reason for _, reason in left_out).items()
+    ]
 
 
 def run(steps: list[Step], results: Results, console: Console) -> None:
-    """Run the waiting cells one after the other; each is kept as soon as it is finished."""
+    """Run the waiting cells one after the other; each is kept as soon as it is finished.
+
+    A cell that cannot be computed is reported and left out, and the others go on.
+    """
     total = sum(step.seconds for step in steps)
     with _shown(console, total) as shown:
         for step in steps:
             for k, cell in step.waiting:
-                shown.begin(f"{step.experiment.name}: {describe(cell.key)}")
+                name, planned = step.experiment.name, step.pace * cell.seconds
+                shown.begin(f"{name}: {describe(cell.key)}")
                 start = perf_counter()
-                row = cell.key | cell.compute()
-                results.keep(step.experiment.name, cell, row)
+                row = results.get(name, cell)  # another process may have finished it in the meantime
+                if row is None:
+                    try:
+                        row = cell.key | cell.compute()
+                    except (MemoryError, ValueError, ArithmeticError) as error:
+                        reason = f"failed: {str(error) or type(error).__name__}"
+                        step.failed.append((cell, reason))
+                        shown.fail(planned, reason)
+                        continue
+                    results.keep(name, cell, row)
+                    results.took(name, cell.seconds, perf_counter() - start)
                 step.rows[k] = row
-                shown.end(cell.seconds, perf_counter() - start, row)
+                shown.end(planned, perf_counter() - start, row)
 
 
 def describe(key: Row) -> str:
@@ -166,6 +212,11 @@ class _Shown:
         accuracy = f"  accuracy {row['accuracy']:.4f}" if isinstance(row.get("accuracy"), float) else ""
         left = f"  {self.left}" if self.bar is None else ""
         self.console.print(f"{self.what}{accuracy}  {taken:.1f} s{left}", highlight=False, soft_wrap=True)
+
+    def fail(self, planned: float, reason: str) -> None:
+        self.planned += planned
+        self.taken += planned
+        self.console.print(f"{self.what}  {reason}", highlight=False, soft_wrap=True)
 
     @property
     def left(self) -> str:

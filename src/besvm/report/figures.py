@@ -58,21 +58,63 @@ def rendered(figure: Figure, kind: str) -> bytes:
     return out.getvalue()
 
 
-def bars(series: dict[str, dict[str, float]], label: str, width: float = 7.5) -> Figure:
-    """Draw groups of bars: for every category, one bar of each series."""
+SERIES = {  # one colour for a series in all figures
+    "H8R": COLOURS[0],
+    "H8L": COLOURS[6],
+    "H4L": COLOURS[9],
+    "K8R": COLOURS[1],
+    "K4R": COLOURS[8],
+    "M1, first 2": COLOURS[2],
+    "M1, first 3": COLOURS[7],
+    "M2, first 2": COLOURS[4],
+    "M2, first 3": COLOURS[3],
+    "M2, first 4": COLOURS[5],
+}
+
+
+def colour_of(name: str) -> str:
+    """Return the colour that a series has in all figures.
+
+    Examples
+    --------
+    >>> colour_of("H8R")
+    '#0b6e99'
+    """
+    return SERIES[name]
+
+
+def log_ticks(ax: Axes, values: list[float]) -> None:
+    """Label a logarithmic horizontal axis at these values, and nowhere else."""
+    ax.set_xticks(sorted(values), [f"{value:,.0f}" for value in sorted(values)])
+    ax.minorticks_off()
+
+
+def dots(series: dict[str, dict[str, list[float]]], label: str, width: float = 7.5) -> Figure:
+    """Draw groups of dots: for every category one dot of each series, with its standard deviation where it has one.
+
+    Dots and not bars, because the axis does not begin at 0: differences of a percent are to be seen.
+    """
     categories = list(dict.fromkeys(name for values in series.values() for name in values))
-    figure, ax = axes(width, 3.6)
-    share = 0.8 / len(series)
+    figure, ax = axes(width, 3.8)
+    share = 0.72 / len(series)
     for place, (name, values) in enumerate(series.items()):
         x = np.arange(len(categories)) + (place - (len(series) - 1) / 2) * share
-        heights = [values.get(category, np.nan) for category in categories]
-        ax.bar(x, heights, share * 0.95, label=name, color=COLOURS[place % len(COLOURS)])
+        scores = [values.get(category, []) for category in categories]
+        means = [np.mean(one) if one else np.nan for one in scores]
+        errors = [np.std(one, ddof=1) if len(one) > 1 else np.nan for one in scores]
+        colour, marker = COLOURS[place % len(COLOURS)], "os^Dv*P"[place % 7]
+        ax.errorbar(x, means, yerr=errors, fmt=marker, ms=4.5, capsize=2, elinewidth=1, color=colour, label=name)
+    for edge in range(1, len(categories)):
+        ax.axvline(edge - 0.5, color="#e6e6e6", lw=0.6)
     ax.set_xticks(range(len(categories)), categories, rotation=40, ha="right")
-    floor_at_data(ax, [v for values in series.values() for v in values.values()])
+    ax.set_xlim(-0.5, len(categories) - 0.5)
+    floor_at_data(ax, [v for values in series.values() for several in values.values() for v in several])
     ax.set_ylabel(label)
     ax.grid(axis="x", visible=False)
     if len(series) > 1:
-        ax.legend(ncols=min(len(series), 5), loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        ax.legend(
+            ncols=len(series), loc="lower center", bbox_to_anchor=(0.5, 1.0), columnspacing=1.0, handletextpad=0.2
+        )
     return figure
 
 

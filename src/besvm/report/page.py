@@ -9,7 +9,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from besvm.experiments.base import Claim, Table
+from besvm.experiments.base import FAILS, HOLDS, OURS, PAPER, VERDICTS, Claim, Table
 
 
 @dataclass
@@ -21,9 +21,11 @@ class Section:
     paper: str
     note: str = ""
     figures: dict[str, bytes] = field(default_factory=dict)  # SVG
+    captions: dict[str, str] = field(default_factory=dict)
     table: Table = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    n_test: int = 0  # images that an accuracy was measured with
 
 
 def heading(section: Section) -> str:
@@ -38,6 +40,8 @@ def show(entry: Any) -> str:
     --------
     >>> show(0.61234), show(12345), show(None), show(True)
     ('0.612', '12,345', '', 'yes')
+    >>> show(2.2), show(12.5), show(0.0)
+    ('2.2', '12.5', '0')
     """
     if entry is None:
         return ""
@@ -46,7 +50,8 @@ def show(entry: Any) -> str:
     if isinstance(entry, int):
         return f"{entry:,}"
     if isinstance(entry, float):
-        return f"{entry:.3f}" if abs(entry) < 10 else f"{entry:,.1f}"
+        text = f"{entry:.3f}" if abs(entry) < 10 else f"{entry:,.1f}"
+        return text if abs(entry) < 1 and entry else text.rstrip("0").rstrip(".")
     return str(entry)
 
 
@@ -55,12 +60,7 @@ def columns_of(table: Table) -> list[str]:
     return list(dict.fromkeys(name for row in table for name, entry in row.items() if not isinstance(entry, list)))
 
 
-def verdict(claim: Claim) -> str:
-    """Return whether a claim holds, in words."""
-    return {True: "holds", False: "does not hold", None: "not measured"}[claim.holds]
-
-
-def html_page(title: str, about: str, sections: Iterable[Section]) -> str:
+def html_page(title: str, about: str, sections: Iterable[Section], warning: str = "") -> str:
     """Return the whole page."""
     several = list(sections)
     style = files("besvm.report").joinpath("page.css").read_text()
@@ -71,33 +71,75 @@ def html_page(title: str, about: str, sections: Iterable[Section]) -> str:
         '<link rel="icon" href="data:,">',
         f"<title>{escape(title)}</title><style>{style}</style></head><body>",
         f'<h1>{escape(title)}</h1><p class="about">{escape(about)}</p>',
+        *([f'<p class="warning">{escape(warning)}</p>'] if warning else []),
         "<nav>" + "".join(f'<a href="#{escape(s.name)}">{escape(s.name)}</a> ' for s in several) + "</nav>",
-        _claims([claim for section in several for claim in section.claims]),
+        _claims(several),
     ]
     parts += [_section(section) for section in several]
     return "\n".join([*parts, "</body></html>"]) + "\n"
 
 
-def _claims(claims: list[Claim]) -> str:
-    if not claims:
+CLAIMS = {
+    PAPER: ("claims", "What the paper claims, and what was measured"),
+    OURS: ("aims", "What we claim beyond the paper, and what was measured"),
+}
+
+
+def claims_of(sections: Iterable[Section], origin: str) -> list[tuple[Section, Claim]]:
+    """Return the claims of the paper, or ours, each with its section."""
+    return [(section, claim) for section in sections for claim in section.claims if claim.origin == origin]
+
+
+def tally(claims: Iterable[Claim]) -> str:
+    """Return how many claims got each verdict, in words.
+
+    Examples
+    --------
+    >>> tally([Claim("a", "a > b", "1 and 0", "holds"), Claim("b", "b > a", "0 and 1", "does not hold")])
+    '2 sentences: 1 holds, 1 does not hold.'
+    """
+    verdicts = [claim.verdict for claim in claims]
+    plural = {"holds": "hold", "does not hold": "do not hold"}
+    counts = [(verdicts.count(word), word) for word in VERDICTS if word in verdicts]
+    parts = ", ".join(f"{n} {word if n == 1 else plural.get(word, word)}" for n, word in counts)
+    return f"{len(verdicts)} {'sentence' if len(verdicts) == 1 else 'sentences'}: {parts}."
+
+
+def noise(sections: Iterable[Section]) -> str:
+    """Return how far apart two accuracies have to be for the difference to mean something."""
+    n = max((section.n_test for section in sections), default=0)
+    if not n:
         return ""
-    counts = {
-        word: sum(verdict(claim) == word for claim in claims) for word in ("holds", "does not hold", "not measured")
-    }
-    line = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    rows = []
-    for claim in claims:
-        look = {True: "holds", False: "fails", None: "note"}[claim.holds]
-        rows.append(
-            f"<tr><td>{escape(claim.sentence)}</td><td>{escape(claim.measured)}</td>"
-            f'<td class="{look}">{verdict(claim)}</td></tr>'
-        )
+    error = (0.7 * 0.3 / n) ** 0.5  # of an accuracy near .7
     return (
-        f'<h2 id="claims">What the paper claims, and what was measured</h2><p>{len(claims)} sentences: {line}.</p>'
-        '<table class="claims"><thead><tr><th>claim</th><th>measured</th><th>verdict</th></tr></thead><tbody>'
-        + "".join(rows)
-        + "</tbody></table>"
+        f"An accuracy on {n:,} test images has a standard error of about {error:.1%}: differences below about "
+        f"{2**0.5 * error:.1%} are within the noise, whatever the verdict."
     )
+
+
+def _claims(sections: list[Section]) -> str:
+    parts = []
+    for origin, (name, title) in CLAIMS.items():
+        found = claims_of(sections, origin)
+        if not found:
+            continue
+        rows = []
+        for section, claim in found:
+            look = {HOLDS: "holds", FAILS: "fails"}.get(claim.verdict, "note")
+            rows.append(
+                f'<tr><td>{escape(claim.sentence)} <a href="#{escape(section.name)}">{escape(section.name)}</a></td>'
+                f"<td>{escape(claim.measured)}"
+                f'<span class="criterion">Holds if {escape(claim.criterion)}.</span></td>'
+                f'<td class="{look}">{claim.verdict}</td></tr>'
+            )
+        said = tally(claim for _, claim in found) + (f" {noise(sections)}" if origin == PAPER else "")
+        parts.append(
+            f'<h2 id="{name}">{title}</h2><p>{escape(said)}</p>'
+            '<table class="claims"><thead><tr><th>claim</th><th>measured</th><th>verdict</th></tr></thead><tbody>'
+            + "".join(rows)
+            + "</tbody></table>"
+        )
+    return "\n".join(parts)
 
 
 def _section(section: Section) -> str:
@@ -107,7 +149,11 @@ def _section(section: Section) -> str:
         parts.append(f'<p class="note">{escape(section.note)}</p>')
     for name, svg in section.figures.items():
         source = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
-        parts.append(f'<figure><img src="{source}" alt="{escape(section.title)}: {escape(name)}"></figure>')
+        caption = section.captions.get(name, heading(section))
+        parts.append(
+            f'<figure><div class="scroll"><img src="{source}" alt="{escape(section.title)}: {escape(name)}"></div>'
+            f"<figcaption>{escape(caption)}</figcaption></figure>"
+        )
     if section.table:
         parts.append(_table(section.table))
         parts.append(
@@ -125,18 +171,30 @@ def _table(table: Table) -> str:
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 
-def markdown_page(title: str, about: str, sections: Iterable[Section], figures: str) -> str:
+def markdown_page(title: str, about: str, sections: Iterable[Section], figures: str, warning: str = "") -> str:
     """Return the same in Markdown; ``figures`` is the folder of the PNG files, as seen from the page."""
     several = list(sections)
-    claims = [claim for section in several for claim in section.claims]
-    lines = [f"# {title}", "", about, "", "## What the paper claims, and what was measured", ""]
-    lines += _markdown_table([{"claim": c.sentence, "measured": c.measured, "": verdict(c)} for c in claims])
+    lines = [f"# {title}", "", about, *(["", f"**{warning}**"] if warning else [])]
+    for origin, (_, heading_of_claims) in CLAIMS.items():
+        found = [claim for _, claim in claims_of(several, origin)]
+        if found:
+            said = tally(found) + (f" {noise(several)}" if origin == PAPER else "")
+            rows = [
+                {"claim": c.sentence, "measured": c.measured, "holds if": c.criterion, "verdict": c.verdict}
+                for c in found
+            ]
+            lines += ["", f"## {heading_of_claims}", "", said, "", *_markdown_table(rows)]
     for section in several:
         lines += ["", f"## {heading(section)}", "", f"> The paper: {section.paper}", ""]
         if section.note:
             lines += [section.note, ""]
         for name in section.figures:
-            lines += [f"![{section.title}: {name}]({figures}/{name}.png)", ""]
+            caption = section.captions.get(name)
+            lines += [
+                f"![{section.title}: {name}]({figures}/{name}.png)",
+                "",
+                *([f"*{caption}*", ""] if caption else []),
+            ]
         lines += _markdown_table(section.table)
         for text in section.left_out:
             lines += ["", f"Left out: {text}"]

@@ -1,0 +1,151 @@
+"""What a reproduction concludes from its tables, and the page that says so."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+from besvm.experiments import MODULES, experiments
+from besvm.experiments.base import OURS, PAPER, Claim, Undefined, check, distinct, value, where
+from besvm.experiments.config import FULL, MEASURES, QUICK
+from besvm.experiments.eigenvalues import correlation
+from besvm.experiments.results import write_table
+from besvm.experiments.sparsity import lead, sparser
+from besvm.report.page import Section, html_page, markdown_page, tally
+
+TABLE = [{"a": 1, "b": 0.5}, {"a": 2, "b": 0.25}, {"a": 1, "b": 1.5}]
+
+
+def test_tables():
+    assert where(TABLE, a=2) == [TABLE[1]]
+    assert value(TABLE, "b", a=1) == 1.0
+    assert value(TABLE, "b", a=3) is None
+    assert distinct(TABLE, "a") == [1, 2]
+
+
+WORDS = "x", "x > 1", "{:.1f}"
+
+
+def test_claim_without_its_values_is_not_measured():
+    assert check(*WORDS, lambda a: a > 1, 2.0).holds is True
+    assert check(*WORDS, lambda a: a > 1, 0.5).holds is False
+    assert check(*WORDS, lambda a: a > 1, None).verdict == "not measured"
+    undefined = check(*WORDS, lambda a: a > 1, Undefined("nothing varies"))
+    assert (undefined.verdict, undefined.measured, undefined.holds) == ("undefined", "nothing varies", None)
+
+
+def test_correlation_is_pearsons():
+    table = [{"NgRat": x, "accuracy": x**2} for x in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)]
+    x = np.array([row["NgRat"] for row in table])
+    assert correlation(table, "NgRat", "accuracy") == pytest.approx(np.corrcoef(x, x**2)[0, 1])
+    assert isinstance(correlation([{"NgRat": 0.0, "accuracy": 0.5}] * 6, "NgRat", "accuracy"), Undefined)
+    assert correlation(table[:3], "NgRat", "accuracy") is None
+
+
+def test_sparser_reads_the_curve_between_two_sizes():
+    ours = [{"accuracy": 0.6, "exemplars": 10}, {"accuracy": 0.8, "exemplars": 1000}]
+    assert sparser({"accuracy": 0.7, "exemplars": 1000}, ours, "exemplars") == pytest.approx(10.0)  # 100 at .7
+    assert sparser({"accuracy": 0.9, "exemplars": 1000}, ours, "exemplars") == 0.0  # never
+    assert sparser({"accuracy": 0.5, "exemplars": 1000}, ours, "exemplars") == pytest.approx(100.0)
+
+
+def test_lead_is_the_smallest_at_equal_size():
+    ours = [{"accuracy": 0.6, "exemplars": 10}, {"accuracy": 0.8, "exemplars": 1000}]
+    kernel = [{"accuracy": 0.65, "exemplars": 100}, {"accuracy": 0.78, "exemplars": 5000}]
+    assert lead(kernel, ours, "exemplars") == pytest.approx(0.02)
+    assert lead([{"accuracy": 0.1, "exemplars": 5}], ours, "exemplars") is None  # smaller than anything of ours
+
+
+def multiple_table(folds: tuple[int, ...], gain: float = 0.09) -> list[dict]:
+    """Return the table of several measures in which M2 gains so much over H8R, whatever the basis."""
+    sets = [("M2", 1), ("M1", 2), ("M1", 3), ("M2", 2), ("M2", 3), ("M2", 4)]
+    scores = {("M2", 4): 0.6 + gain, ("M2", 1): 0.6}
+    return [
+        {
+            "set": name,
+            "measures": count,
+            "per_class": size,
+            "folds": n,
+            "exemplars": 10 * size,
+            "parameters": 2482 * size,
+        }
+        | {"accuracy": scores.get((name, count), 0.6 + 0.02 * count)}
+        for (name, count), size, n in product(sets, FULL.sizes, folds)
+    ]
+
+
+def test_partial_table_gives_no_verdict():
+    """One fold of three says nothing of "all the data"."""
+    sentence = "With all the data, the two-resolution set gains 8 to 10 % over the best PSD kernel, H8R."
+    (multiple,) = experiments(["multiple"])
+    for folds, expected in (((1,), None), ((1, 3), None), ((1, 3, 5), True)):
+        verdicts = {claim.sentence: claim.holds for claim in multiple.claims(FULL, multiple_table(folds))}
+        assert verdicts[sentence] is expected
+    whole = multiple_table((1, 3, 5), gain=0.05)
+    assert {claim.sentence: claim.holds for claim in multiple.claims(FULL, whole)}[sentence] is False
+
+
+def test_accuracy_never_reached_is_a_refutation():
+    (sparsity,) = experiments(["sparsity"])
+    K8R = [
+        {"model": "K8R", "folds": n, "accuracy": 0.9, "exemplars": 8000 * n, "parameters": 10**6} for n in range(1, 6)
+    ]
+    claims = sparsity.claims(FULL, [], K8R, multiple_table((1, 3, 5)))
+    refuted = [claim for claim in claims if "M2 never reaches K8R's 90.0%" in claim.measured]
+    assert [claim.verdict for claim in refuted] == ["does not hold"] * 2
+
+
+def test_means_over_some_measures_are_no_verdict():
+    """Interrupted after ten of eleven measures, the normalisations have no mean."""
+    (normalisations,) = experiments(["normalisations"])
+    table = [
+        {"features": f, "kernel_map": k, "kind": "single", "measures": measure, "accuracy": 0.5, "accuracy_cv": 0.5}
+        for f, k, measure in product(("none", "z-score", "BE-SVM"), ("none", "z-score", "BE-SVM"), MEASURES[:-1])
+    ]
+    single = [claim for claim in normalisations.claims(FULL, table) if "single" in claim.sentence]
+    assert single
+    assert all(claim.holds is None for claim in single)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_nothing_measured_is_said_so(name):
+    """Every claim of every experiment copes with empty tables, and says when it would hold."""
+    (experiment,) = experiments([name])
+    claims = experiment.claims(FULL, *[[] for _ in range(1 + len(experiment.uses))])
+    assert all(claim.holds is None for claim in claims)
+    assert all(claim.criterion and not claim.criterion.endswith(".") for claim in claims)
+    assert experiment.figures(FULL, *[[] for _ in range(1 + len(experiment.uses))]) == {}
+
+
+def test_sizes_are_those_of_the_configuration():
+    notes = [experiment.note(QUICK) for experiment in experiments()]
+    assert not any("200 points" in note or "10 x 250" in note or "10 x 100" in note for note in notes)
+
+
+def test_page_counts_our_claims_by_themselves():
+    claims = [Claim("theirs", "a > b", "1 and 0", "holds"), Claim("own", "a > b", "0 and 1", "does not hold", OURS)]
+    assert claims[0].origin == PAPER
+    page = html_page("t", "about", [Section("x", "y", "z", claims=claims, n_test=10_000)], "a small version")
+    assert page.count("1 sentence: 1 holds.") == 1
+    assert page.count("1 sentence: 1 does not hold.") == 1
+    assert page.count("Holds if a &gt; b.") == 2
+    assert "standard error of about 0.5%" in page
+    assert '<p class="warning">a small version</p>' in page
+    assert tally([claims[1], claims[1]]) == "2 sentences: 2 do not hold."
+    in_markdown = markdown_page("t", "about", [Section("x", "y", "z", claims=claims)], "figures", "a small version")
+    assert "**a small version**" in in_markdown
+    assert "| theirs | 1 and 0 | a > b | holds |" in in_markdown
+
+
+def test_page_escapes_what_it_shows():
+    section = Section("x", "a < b", "the paper & more", table=[{"a|b": "<script>"}])
+    page = html_page("t", "about", [section])
+    assert "<script>" not in page
+    assert "a &lt; b".lower() in page.lower()
+    assert "\\|" in markdown_page("t", "about", [Section("x", "y", "z", table=[{"a": "b|c"}])], "figures")
+
+
+def test_tables_are_valid_json(tmp_path):
+    write_table(tmp_path, "full", [{"a": 1.5}], {"title": "x"})
+    assert json.loads((tmp_path / "tables" / "full.json").read_text()) == {"title": "x", "rows": [{"a": 1.5}]}
