@@ -166,7 +166,7 @@ def kernel_speed() -> str:
     train, predict = svc["fit, times ours"], svc["predict, times ours"]
     return (
         f"`KernelSVMClassifier` trains {train:.0f} and predicts {predict:.0f} times as fast as `SVC` (10,000 images);\n"
-        f"  with `penalty=\"l1\"`, `LinearSVMClassifier` is {factors} times faster than `LinearSVC` ({shapes})."
+        f'  with `penalty="l1"`, `LinearSVMClassifier` is {factors} times faster than `LinearSVC` ({shapes}).'
     )
 
 
