@@ -12,6 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 from besvm._parallel import WORTH_THREADS, thread_map
 
 FLAT = 40.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
+STIFF = 0.01  # rounding errors of this share of the flat part are worth a second projection
 
 Apply = Callable[[np.ndarray], np.ndarray]
 
@@ -45,7 +46,11 @@ class Preconditioner:
         rest = 1 + 2 * C * share * self.rest  # (k,)
         columns = range(active.shape[1])
         many = active.size * self.coordinates.shape[1] ** 2 > WORTH_THREADS
-        factors = list((thread_map if many else map)(lambda k: self._factor(active[:, k], C), columns))
+        factors, traces = zip(
+            *(thread_map if many else map)(lambda k: self._factor(active[:, k], C), columns), strict=True
+        )
+        noise = float(np.finfo(self.vectors.dtype).eps)
+        stiff = bool((noise * np.array(traces) > STIFF * rest).any())
 
         def apply(R: np.ndarray) -> np.ndarray:
             inside = self._coordinates_of(R)  # (r, k)
@@ -53,8 +58,10 @@ class Preconditioner:
             result: np.ndarray = self._combined(solved)
             if self.vectors.shape[0] > self.vectors.shape[1]:
                 outside = R - self._combined(inside)
-                # once more: what rounding has left of R inside the span is large beside what the Hessian makes of it
-                outside -= self._combined(self._coordinates_of(outside))
+                if (
+                    stiff
+                ):  # what rounding has left of R inside the span is then large beside what the Hessian makes of it
+                    outside -= self._combined(self._coordinates_of(outside))
                 result += outside / rest
             return result
 
@@ -68,14 +75,15 @@ class Preconditioner:
         R: np.ndarray = (self.vectors @ inside.astype(self.vectors.dtype)).astype(np.float64)
         return R
 
-    def _factor(self, active: np.ndarray, C: float) -> Any:
+    def _factor(self, active: np.ndarray, C: float) -> tuple[Any, float]:
+        """Return the Cholesky factor of the Hessian within the span, and the trace."""
         rows = np.flatnonzero(active)
         part = self.coordinates[rows]
         part *= np.sqrt(active[rows]).astype(part.dtype)[:, None]
         hessian = 2 * C * (part.T @ part).astype(np.float64)
-        rounding = float(np.finfo(part.dtype).eps) * float(np.trace(hessian))  # it must stay positive definite
-        hessian[np.diag_indices_from(hessian)] += 1 + rounding
-        return cho_factor(hessian, lower=True)
+        trace = float(np.trace(hessian))
+        hessian[np.diag_indices_from(hessian)] += 1 + float(np.finfo(part.dtype).eps) * trace  # it stays definite
+        return cho_factor(hessian, lower=True), trace
 
 
 def first_rank(size: int) -> int:
