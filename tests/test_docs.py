@@ -32,9 +32,10 @@ def test_the_similarity_of_the_readme_runs(rng):
     exec("from besvm import BESVMClassifier\n" + code, names)
 
 
-def test_the_benchmarks_still_run():
+@pytest.mark.parametrize("names", [["features", "images"], pytest.param(["startup"], marks=pytest.mark.slow)])
+def test_the_benchmarks_still_run(names):
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks", "startup", "features", "images", "--quick"],
+        [sys.executable, "-m", "benchmarks", *names, "--quick"],
         cwd=ROOT,
         capture_output=True,
         text=True,
