@@ -5,25 +5,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from types import ModuleType
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 
 from besvm import BESVMClassifier, Measure, Nystrom
-from besvm._fingerprint import fingerprint
 from besvm._precondition import first_rank
 from besvm._selection_split import hold_out
-from besvm._side_by_side import NpyRows, SideBySide
 from besvm.measures import as_measures
 from besvm.selection import GreedySelection
-from besvm.similarities import RBF, PairFunction
+from besvm.similarities import RBF
 from besvm.solver import work_bytes
 
 CANDIDATES = ["linear", "rbf", "laplacian", "sigmoid"]
@@ -416,114 +409,6 @@ def test_bad_rows_are_explained(split):
         select().fit(X, y, X_val[:, 1:], y_val)
 
 
-# --- the parts ---------------------------------------------------------------------------------------------------
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.integers(1, 40), st.data())
-def test_side_by_side_is_hstack(tmp_path_factory, widths, n, data):
-    rng = np.random.default_rng(0)
-    arrays = [rng.normal(size=(n, width)).astype(np.float32) for width in widths]
-    parts = []
-    for place, array in enumerate(arrays):
-        if place % 2:
-            part = NpyRows.create(tmp_path_factory.mktemp("part") / "a.npy", array.shape, array.dtype)
-            part[slice(0, n)] = array
-        else:
-            part = array.copy()
-        parts.append(part)
-    start = data.draw(st.integers(0, n - 1))
-    rows = slice(start, data.draw(st.integers(start + 1, n)))
-    blocks = SideBySide(parts, rows)
-    expected = np.hstack(arrays)
-    np.testing.assert_array_equal(np.concatenate(list(blocks.map(lambda rows, block: block.copy()))), expected[rows])
-    blocks.update(lambda rows, block: 2 * block)
-    expected[rows] *= 2
-    everything = SideBySide(parts, slice(0, n))
-    np.testing.assert_array_equal(np.concatenate(list(everything.map(lambda rows, block: block.copy()))), expected)
-
-
-def test_a_fingerprint_follows_values_and_code():
-    def make(power):
-        return lambda a, b: float(a @ b) ** power
-
-    assert fingerprint(make(2)) == fingerprint(make(2))
-    assert fingerprint(make(2)) != fingerprint(make(3))
-    assert fingerprint(RBF(gamma=1.0)) == fingerprint(RBF(gamma=1.0)) != fingerprint(RBF(gamma=2.0))
-    assert fingerprint(PairFunction(make(2))) != fingerprint(PairFunction(make(3)))
-    assert fingerprint(["ab", "c"]) == fingerprint(["".join("ab"), "c"]) != fingerprint(["a", "bc"])
-    assert fingerprint(np.arange(3)) != fingerprint(np.arange(3.0))
-    assert fingerprint(open) == fingerprint(open)
-    assert fingerprint(time.sleep) != fingerprint(time.time)
-    assert fingerprint(x for x in "ab") != fingerprint(x for x in "ab"), "what cannot be hashed is equal to nothing"
-
-
-PROGRAM = """
-from functools import lru_cache
-from math import exp
-import helpers
-SCALE = {scale}
-TABLE = {{"a": np.arange(3) + {scale}}}
-def inner(x):
-    return {inner} * x if x < 9 else outer(x - 1)
-@lru_cache
-def cached(x):
-    return {cached} * x
-class Weigher:
-    factors = ({factor},)
-    def __call__(self, x):
-        return exp(-SCALE * x)
-    def plain(self, x):
-        return {method} * x
-weigher = Weigher()
-def outer(x):
-    return inner(exp(-x)) + cached(x)
-def scaled(a, b):
-    return SCALE * (a - b)
-def tabled(a, b):
-    return [TABLE["a"][0] for _ in range(2)]
-def called(a, b):
-    return outer(a)
-def weighed(a, b):
-    return weigher(a) + weigher.plain(b)
-def helped(a, b):
-    return helpers.power(a) * helpers.BASE
-def alone(a, b):
-    return exp(a - b)
-"""
-SAME = {"scale": 1.0, "inner": 1, "cached": 1, "factor": 1, "method": 1, "base": 1, "power": 1}
-
-
-def program(monkeypatch, **changed):
-    """Run a user's program beside a module of the user's, and return the fingerprints of its functions."""
-    values = SAME | changed
-    helpers = ModuleType("helpers")
-    exec(f"BASE = {values['base']}\ndef power(x):\n    return x ** {values['power']}", vars(helpers))
-    monkeypatch.setitem(sys.modules, "helpers", helpers)
-    names = {"__name__": "of_the_user", "np": np}
-    exec(PROGRAM.format(**values), names)
-    functions = ("scaled", "tabled", "called", "weighed", "helped", "alone")
-    return {name: fingerprint(PairFunction(names[name])) for name in functions}
-
-
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        ({}, set()),
-        ({"scale": 2.0}, {"scaled", "tabled", "weighed"}),
-        ({"inner": 2}, {"called"}),
-        ({"cached": 2}, {"called"}),
-        ({"factor": 2}, {"weighed"}),
-        ({"method": 2}, {"weighed"}),
-        ({"base": 2}, {"helped"}),
-        ({"power": 2}, {"helped"}),
-    ],
-)
-def test_a_fingerprint_follows_the_globals_that_a_function_uses(monkeypatch, changed, told):
-    before, after = program(monkeypatch), program(monkeypatch, **changed)
-    assert {name for name in before if before[name] != after[name]} == told
-
-
 def test_a_changed_global_is_not_served_with_old_similarities(split, tmp_path):
     X, y, X_val, y_val = (part[:60] for part in split)
     names = {"np": np, "SCALE": 1e-3}
@@ -534,28 +419,6 @@ def test_a_changed_global_is_not_served_with_old_similarities(split, tmp_path):
     changed = select([names["near"]], folder=tmp_path, **params).fit(X, y, X_val, y_val)
     assert same(changed, select([names["near"]], **params).fit(X, y, X_val, y_val))
     assert not same(changed, first)
-
-
-def test_a_fingerprint_follows_the_code_of_a_class():
-    def make(text):
-        names = {"__name__": "of_the_user"}
-        exec(text, names)
-        return fingerprint(names["A"]())
-
-    head = "from besvm.similarities import Similarity\nclass A(Similarity):\n"
-    plain = head + "    power = 1\n    def __call__(self, X, Y):\n        return X @ Y.T"
-    assert make(plain) == make(plain)
-    assert make(plain) != make(plain + " + 1")
-    assert make(plain) != make(plain.replace("power = 1", "power = 2"))
-
-
-def test_the_split_is_that_of_scikit_learn_for_rare_classes_too(digits):
-    X, y = digits[0][:60], np.array([0] * 30 + [1] * 29 + [2])
-    greedy = select(["linear"], basis=10).fit(X, y)
-    train, held_out = train_test_split(np.arange(60), test_size=0.2)
-    assert greedy._sizes[:2] == (len(train), len(held_out))
-    ten = np.arange(10) % 5
-    assert select(["linear"], basis=2, validation=0.7).fit(X[:10], ten)._sizes == (3, 7, 1)
 
 
 PEAK = """
