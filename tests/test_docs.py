@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from besvm.experiments import MODULES
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -23,6 +25,12 @@ def test_every_link_leads_somewhere(build):
 def test_written_pages_are_up_to_date(build, page):
     path = ROOT / "README.md" if page == "readme" else ROOT / "docs" / f"{page}.md"
     assert path.read_text() == build[page](), "run make docs"
+
+
+def test_results_say_what_was_not_run(build):
+    shown = {path.stem for path in (ROOT / "docs" / "results" / "tables").glob("*.json")}
+    for name in set(MODULES) - shown:
+        assert name in build["results"]().split("## ")[0]
 
 
 def test_the_similarity_of_the_readme_runs(rng):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from besvm._machine import available_memory, parse_bytes
-from besvm.experiments import experiments
+from besvm.experiments import MODULES, experiments
 from besvm.experiments.base import Experiment, Table
 from besvm.experiments.cache import MatrixCache
 from besvm.experiments.config import FULL, QUICK, Config
@@ -185,7 +185,10 @@ def markdown_of(folder: Path, figures: str) -> str:
             config = Config(**{name: _frozen(value) for name, value in entry["config"].items()})
             drawn = dict.fromkeys(entry["figures"], b"")
             sections.append(section_of(one, config, tables, drawn, entry["left_out"]))
-    about_runs = dict.fromkeys(kept[section.name]["about"] for section in sections)
+    about_runs = list(dict.fromkeys(kept[section.name]["about"] for section in sections))
+    missing = [name for name in MODULES if name not in kept]
+    if missing:
+        about_runs.append(f"Not run yet, and so not on this page: {', '.join(missing)}.")
     warnings = dict.fromkeys(kept[section.name]["warning"] for section in sections)
     return markdown_page(TITLE, " ".join(about_runs), sections, figures, " ".join(warnings).strip())
 
