@@ -174,7 +174,10 @@ INTERRUPTED = """
 @pytest.mark.parametrize("where", ["similarity", "solver"])
 def test_ctrl_c_leaves_no_files_and_no_half_fitted_estimator(where, tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(INTERRUPTED), str(tmp_path), where], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", textwrap.dedent(INTERRUPTED), str(tmp_path), where],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a background shell ignores it
     )
     assert process.stdout.readline() == "fitting []\n"
     deadline = time.monotonic() + 60

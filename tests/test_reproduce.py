@@ -156,7 +156,11 @@ def test_page_shows_all_that_was_ever_run(tmp_path):
 
 def test_interrupted_run_shows_what_is_finished(tmp_path):
     process = subprocess.Popen(
-        command(tmp_path, "normalisations"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment()
+        command(tmp_path, "normalisations"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a background shell ignores it
     )
     until = time.monotonic() + 120
     while len(finished(tmp_path)) < 3 and time.monotonic() < until:
