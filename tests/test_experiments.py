@@ -17,6 +17,7 @@ from numpy.testing import assert_allclose
 from rich.console import Console
 
 from besvm import BESVMClassifier, Nystrom
+from besvm._machine import show_seconds
 from besvm.basis import IndexBasis
 from besvm.datasets import make_digit_images
 from besvm.experiments import MODULES, experiments
@@ -25,7 +26,7 @@ from besvm.experiments.cache import MatrixCache
 from besvm.experiments.config import M2, QUICK
 from besvm.experiments.lab import Lab
 from besvm.experiments.results import Results, as_csv, sweep, write_text
-from besvm.experiments.runner import context_of, make_plan, run, show_seconds
+from besvm.experiments.runner import context_of, make_plan, run
 
 
 @pytest.fixture(scope="module")
@@ -250,7 +251,9 @@ def test_cell_finished_by_another_process_is_not_run_again(lab, tmp_path):
 def test_plan_learns_from_the_time_that_cells_took(lab, tmp_path):
     results = Results(tmp_path, "context")
     results.took("some", planned=2.0, taken=1.0)
-    results.took("some", planned=2.0, taken=5.0)
+    results.took("some", planned=2.0, taken=5.0, peak=10**9)
+    results.took("some", planned=0.0, taken=0.0, peak=10**6)
+    assert results.spent() == {"some": (4.0, 6.0, 10**9)}
     (step,) = make_plan([some(Cell({"k": 0}, dict, seconds=10.0))], lab, Results(tmp_path, "context"))
     assert step.seconds == pytest.approx(15.0)
     assert Results(tmp_path, "another").pace("some") == 1.0

@@ -1,9 +1,10 @@
-"""What the machine has free, and byte counts as people write and read them."""
+"""What the machine has free, and byte counts and durations as people write and read them."""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
 
 _UNITS = {
@@ -52,6 +53,20 @@ def show_bytes(n_bytes: float) -> str:
     return f"{n_bytes:.0f} bytes"
 
 
+def show_seconds(seconds: float) -> str:
+    """Return a duration for people.
+
+    Examples
+    --------
+    >>> show_seconds(42), show_seconds(300), show_seconds(7500)
+    ('42 s', '5 min', '2 h 05 min')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
 def available_memory() -> int:
     """Return the bytes that can still be taken without swapping, within this process's own container."""
     return min(_machine_memory(), _container_memory())
@@ -80,3 +95,19 @@ def _container_memory() -> int:
         except (OSError, ValueError):  # no such file, or "max"
             continue
     return 2**62
+
+
+def peak_memory() -> int:
+    """Return the most bytes of memory that this process has taken so far; 0 where the system does not tell.
+
+    Examples
+    --------
+    >>> peak_memory() >= 0
+    True
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from besvm._machine import available_memory, parse_bytes
+from besvm._machine import available_memory, parse_bytes, show_bytes, show_seconds
 from besvm.experiments import MODULES, experiments
 from besvm.experiments.base import Experiment, Table
 from besvm.experiments.cache import MatrixCache
 from besvm.experiments.config import FULL, QUICK, Config
 from besvm.experiments.lab import Lab
-from besvm.experiments.results import Results, sweep, write_bytes, write_table, write_text
+from besvm.experiments.results import Results, Spent, sweep, write_bytes, write_table, write_text
 from besvm.experiments.runner import (
     Step,
     console_for_people,
@@ -121,6 +121,7 @@ def _write(out: Path, lab: Lab, results: Results, steps: list[Step], about_run: 
     everything = make_plan(experiments(), lab, results)
     tables = {step.experiment.name: step.table for step in everything}
     failed = {step.experiment.name: step.failed for step in steps}
+    spent = results.spent()
     sections = []
     for step in everything:
         experiment = step.experiment
@@ -137,10 +138,12 @@ def _write(out: Path, lab: Lab, results: Results, steps: list[Step], about_run: 
             "warning": warning,
             "figures": list(figures),
         }
-        kept |= {"left_out": left_out, "config": asdict(lab.config)}
+        own = spent.get(experiment.name, Spent())
+        kept |= {"left_out": left_out, "config": asdict(lab.config), "seconds": own.taken, "peak_memory": own.peak}
         write_table(out, experiment.name, step.table, kept)
-        sections.append(section_of(experiment, lab.config, tables, figures, left_out))
-    write_text(out / "index.html", html_page(TITLE, about_run, sections, warning))
+        sections.append(section_of(experiment, lab.config, tables, figures, kept))
+    words = f"{about_run} {cost(sections)}"
+    write_text(out / "index.html", html_page(TITLE, words, sections, warning))
 
 
 def _drawn(out: Path, experiment: Experiment, config: Config, inputs: list[Table]) -> dict[str, bytes]:
@@ -155,9 +158,9 @@ def _drawn(out: Path, experiment: Experiment, config: Config, inputs: list[Table
 
 
 def section_of(
-    experiment: Experiment, config: Config, tables: dict[str, Table], figures: dict[str, bytes], left_out: list[str]
+    experiment: Experiment, config: Config, tables: dict[str, Table], figures: dict[str, bytes], kept: dict[str, Any]
 ) -> Section:
-    """Return what a page shows of an experiment."""
+    """Return what a page shows of an experiment; ``kept`` is what is written beside its table."""
     inputs = [tables.get(name, []) for name in (experiment.name, *experiment.uses)]
     table = experiment.summary(inputs[0]) if experiment.summary is not None and inputs[0] else inputs[0]
     return Section(
@@ -169,9 +172,21 @@ def section_of(
         captions=experiment.captions,
         table=table,
         claims=experiment.claims(config, *inputs),
-        left_out=left_out,
+        left_out=kept["left_out"],
         n_test=config.rows_per_fold,
+        seconds=kept["seconds"],
+        peak_memory=kept["peak_memory"],
     )
+
+
+def cost(sections: list[Section]) -> str:
+    """Return what all that is shown took."""
+    seconds, peak = (
+        sum(section.seconds for section in sections),
+        max((section.peak_memory for section in sections), default=0),
+    )
+    memory = f" and at most {show_bytes(peak)} of memory" if peak else ""
+    return f"All of it took {show_seconds(seconds)}{memory}."
 
 
 def markdown_of(folder: Path, figures: str) -> str:
@@ -184,8 +199,8 @@ def markdown_of(folder: Path, figures: str) -> str:
             entry = kept[one.name]
             config = Config(**{name: _frozen(value) for name, value in entry["config"].items()})
             drawn = dict.fromkeys(entry["figures"], b"")
-            sections.append(section_of(one, config, tables, drawn, entry["left_out"]))
-    about_runs = list(dict.fromkeys(kept[section.name]["about"] for section in sections))
+            sections.append(section_of(one, config, tables, drawn, entry))
+    about_runs = [*dict.fromkeys(kept[section.name]["about"] for section in sections), cost(sections)]
     missing = [name for name in MODULES if name not in kept]
     if missing:
         about_runs.append(f"Not run yet, and so not on this page: {', '.join(missing)}.")
@@ -209,7 +224,8 @@ def about(lab: Lab, data: str | None) -> str:
     command = " ".join(["besvm reproduce", *(name for name, given in options.items() if given)])
     source = "images drawn from scikit-learn's digits" if data == DIGITS else "CIFAR-10"
     folds = f"{lab.config.n_folds} x {len(lab.train_rows()):,} images for training, {len(lab.test_rows):,} for testing"
-    machine = f"{os.cpu_count()} cores, {instructions}"
+    limit = "" if lab.memory_limit is None else f", at most {show_bytes(lab.memory_limit)} of memory allowed"
+    machine = f"{os.cpu_count()} cores, {instructions}{limit}"
     return f"Data: {source}, {folds}, {lab.n_classes} classes. Command: {command}. Machine: {machine}."
 
 

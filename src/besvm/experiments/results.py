@@ -8,7 +8,7 @@ import io
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from besvm.experiments.base import Cell, Row, Table
 
@@ -57,6 +57,14 @@ def _is_running(pid: str) -> bool:
     return True
 
 
+class Spent(NamedTuple):
+    """What the finished cells of an experiment took."""
+
+    planned: float = 0.0  # seconds
+    taken: float = 0.0
+    peak: int = 0  # bytes that the process has taken at most, by then
+
+
 class Results:
     """The finished cells of one reproduction.
 
@@ -87,31 +95,31 @@ class Results:
         """Keep a finished cell."""
         write_text(self._path(experiment, cell.key), json.dumps(row) + "\n")
 
-    # --- how long cells took, against what was planned -----------------------------------------------------------
+    # --- what cells took, against what was planned ---------------------------------------------------------------
 
     @property
-    def _paces_path(self) -> Path:
-        return self.folder / "cells" / f"paces-{self.context}.json"
+    def _spent_path(self) -> Path:
+        return self.folder / "cells" / f"spent-{self.context}.json"
 
-    def paces(self) -> dict[str, tuple[float, float]]:
-        """Return the seconds planned for the finished cells of every experiment, and those taken."""
+    def spent(self) -> dict[str, Spent]:
+        """Return what the finished cells of every experiment took."""
         try:
-            kept = json.loads(self._paces_path.read_text())
-            return {name: (float(planned), float(taken)) for name, (planned, taken) in kept.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
+            kept = json.loads(self._spent_path.read_text())
+            return {name: Spent(float(entry[0]), float(entry[1]), int(entry[2])) for name, entry in kept.items()}
+        except (OSError, ValueError, TypeError, AttributeError, IndexError):
             return {}
 
     def pace(self, experiment: str) -> float:
         """Return how many times longer than planned the cells of an experiment took so far."""
-        planned, taken = self.paces().get(experiment, (0.0, 0.0))
-        return taken / planned if planned > 0 and taken > 0 else 1.0
+        spent = self.spent().get(experiment, Spent())
+        return spent.taken / spent.planned if spent.planned > 0 and spent.taken > 0 else 1.0
 
-    def took(self, experiment: str, planned: float, taken: float) -> None:
-        """Remember how long a cell took."""
-        paces = self.paces()
-        before = paces.get(experiment, (0.0, 0.0))
-        paces[experiment] = (before[0] + planned, before[1] + taken)
-        write_text(self._paces_path, json.dumps(paces) + "\n")
+    def took(self, experiment: str, planned: float, taken: float, peak: int = 0) -> None:
+        """Remember how long a cell took, and the memory."""
+        spent = self.spent()
+        before = spent.get(experiment, Spent())
+        spent[experiment] = Spent(before.planned + planned, before.taken + taken, max(before.peak, peak))
+        write_text(self._spent_path, json.dumps(spent) + "\n")
 
 
 def write_table(folder: Path, experiment: str, table: Table, about: dict[str, Any]) -> None:

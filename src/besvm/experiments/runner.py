@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as RichTable
 
-from besvm._machine import show_bytes
+from besvm._machine import peak_memory, show_bytes, show_seconds
 from besvm.experiments.base import Cell, Experiment, Row, Table
 from besvm.experiments.config import MEASURES
 from besvm.experiments.lab import Lab, described, maker
@@ -151,7 +151,7 @@ def run(steps: list[Step], results: Results, console: Console) -> None:
                         shown.fail(planned, reason)
                         continue
                     results.keep(name, cell, row)
-                    results.took(name, cell.seconds, perf_counter() - start)
+                    results.took(name, cell.seconds, perf_counter() - start, peak_memory())
                 step.rows[k] = row
                 shown.end(planned, perf_counter() - start, row)
 
@@ -165,20 +165,6 @@ def describe(key: Row) -> str:
     'measure H8R, folds 3'
     """
     return ", ".join(f"{name} {value}" for name, value in key.items())
-
-
-def show_seconds(seconds: float) -> str:
-    """Return a duration for people.
-
-    Examples
-    --------
-    >>> show_seconds(42), show_seconds(300), show_seconds(7500)
-    ('42 s', '5 min', '2 h 05 min')
-    """
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 class _Shown:

@@ -9,6 +9,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from besvm._machine import show_seconds
 from besvm.experiments.base import FAILS, HOLDS, OURS, PAPER, VERDICTS, Claim, Table
 
 
@@ -26,11 +27,18 @@ class Section:
     claims: list[Claim] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     n_test: int = 0  # images that an accuracy was measured with
+    seconds: float = 0.0  # that all cells took
+    peak_memory: int = 0  # bytes
 
 
 def heading(section: Section) -> str:
     """Return the title with a capital letter."""
     return section.title[0].upper() + section.title[1:]
+
+
+def took(section: Section) -> str:
+    """Return how long an experiment took."""
+    return f"It took {show_seconds(section.seconds)}."
 
 
 def show(entry: Any) -> str:
@@ -158,7 +166,7 @@ def _section(section: Section) -> str:
         parts.append(_table(section.table))
         parts.append(
             f'<p class="note">Every row: <a href="tables/{section.name}.csv">{section.name}.csv</a>, '
-            f'<a href="tables/{section.name}.json">{section.name}.json</a></p>'
+            f'<a href="tables/{section.name}.json">{section.name}.json</a>. {took(section)}</p>'
         )
     parts += [f'<p class="note">Left out: {escape(text)}</p>' for text in section.left_out]
     return "\n".join(parts)
@@ -196,6 +204,7 @@ def markdown_page(title: str, about: str, sections: Iterable[Section], figures: 
                 *([f"*{caption}*", ""] if caption else []),
             ]
         lines += _markdown_table(section.table)
+        lines += ["", took(section)] if section.table else []
         for text in section.left_out:
             lines += ["", f"Left out: {text}"]
     return "\n".join(lines) + "\n"
