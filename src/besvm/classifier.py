@@ -18,6 +18,7 @@ from besvm._one_vs_one import fit_pairs, largest_pair
 from besvm._parallel import slices, workers
 from besvm._progress import progress, say
 from besvm._rows import n_rows, span
+from besvm._training_set import training_set
 from besvm._validate import (
     atomic_fit,
     check_choice,
@@ -33,8 +34,8 @@ from besvm._validate import (
 from besvm._votes import class_pairs, class_scores
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.expander import Expander, fit_expander, mark_input, n_different
-from besvm.measures import as_measures, compares_vectors
-from besvm.normalization import check_normalize, fit_normalizer, normalizer_bytes
+from besvm.measures import as_measures
+from besvm.normalization import check_normalize, normalize_in_place, normalizer_bytes
 from besvm.solver import Intercept
 from besvm.storage import filled, plan
 
@@ -376,10 +377,7 @@ class BESVMClassifier(_MarginClassifier):
         check_positive("C", self.C)  # before anything is computed
         check_positive("tol", self.tol)
         measures = as_measures(self.measures)
-        vectors = compares_vectors(measures)
-        X = check_vectors(self, X, vectors)
-        classes, labels = check_classes(X, y)
-        weights = check_weights(X, labels, classes, self.class_weight, sample_weight, np.float64)
+        X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
         with workers(self.n_jobs):
             expander = fit_expander(X, classes[labels], measures, self.basis, make_rng(self.random_state), weights)
             n, width = n_rows(X), expander.width
@@ -393,9 +391,7 @@ class BESVMClassifier(_MarginClassifier):
             chosen = plan(n, width, work, self.storage, self.memory_limit)
             say(self.verbose, str(chosen))
             with filled(expander, X, chosen.storage, self.verbose) as blocks:
-                normalizer = fit_normalizer(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
-                if normalizer is not None:
-                    blocks.update(lambda rows, block: normalizer(block))
+                normalizer = normalize_in_place(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
                 model = self._train(blocks, classes, labels, weights, **options)
         if self.penalty == "l1":
             expander, normalizer, model = drop_unused(expander, normalizer, model)

@@ -5,6 +5,7 @@ All of them look at one similarity. Where several measures share a basis, it is 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,35 @@ SETTLED = 1e-2  # the tolerance of the solver: an order of the rows is wanted, n
 NOTHING = 1e-6  # a residual below this share of the largest is rounding
 
 
-class PivotedBasis(BasisSelector):
+class _ClasswiseBasis(BasisSelector):
+    """Abstract: rows chosen from every class by itself (or from all rows at once), each on a bounded subsample."""
+
+    def __init__(
+        self, n: int | None = None, *, per_class: int | None = None, balanced: bool = True, max_rows: int = 4000
+    ) -> None:
+        self.n = n
+        self.per_class = per_class
+        self.balanced = balanced
+        self.max_rows = max_rows
+
+    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
+        """Return the chosen rows, in ascending order."""
+        max_rows = check_count("max_rows", self.max_rows)
+        chosen = []
+        for pool in _pools(self, n_rows(X), y if self.balanced or self.per_class is not None else None):
+            rows = _subsample(pool.rows, max(max_rows, pool.quota), rng)
+            if pool.quota == 0 or pool.quota == len(rows):
+                chosen.append(rows[: pool.quota])
+            else:
+                chosen.append(rows[self._choose(_Pairs(X, rows, similarity), pool.quota, rng)])
+        return np.sort(np.concatenate(chosen))
+
+    @abstractmethod
+    def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
+        """Return the places of ``quota`` rows among those of ``pairs``."""
+
+
+class PivotedBasis(_ClasswiseBasis):
     """Rows by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023): diverse, yet no hunt for outliers.
 
     A row is drawn with probability proportional to what the rows before it leave unexplained of it: the diagonal of the
@@ -56,20 +85,11 @@ class PivotedBasis(BasisSelector):
     array([0., 3., 6., 9.])
     """
 
-    def __init__(
-        self, n: int | None = None, *, per_class: int | None = None, balanced: bool = True, max_rows: int = 4000
-    ) -> None:
-        self.n = n
-        self.per_class = per_class
-        self.balanced = balanced
-        self.max_rows = max_rows
-
-    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
-        """Return the pivots, in ascending order."""
-        return _pool_by_pool(self, X, y, similarity, rng, _pivots)
+    def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
+        return _pivots(pairs, quota, rng)
 
 
-class FarthestBasis(BasisSelector):
+class FarthestBasis(_ClasswiseBasis):
     """Rows as far apart as can be: each is the farthest from its nearest among those before it.
 
     The distance is the one the similarity implies, d(i, j) = s(i, i) + s(j, j) - s(i, j) - s(j, i), as in
@@ -91,17 +111,8 @@ class FarthestBasis(BasisSelector):
     array([ 0.,  5., 10.])
     """
 
-    def __init__(
-        self, n: int | None = None, *, per_class: int | None = None, balanced: bool = True, max_rows: int = 4000
-    ) -> None:
-        self.n = n
-        self.per_class = per_class
-        self.balanced = balanced
-        self.max_rows = max_rows
-
-    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
-        """Return the rows, in ascending order."""
-        return _pool_by_pool(self, X, y, similarity, rng, _farthest)
+    def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
+        return _farthest(pairs, quota, rng)
 
 
 class GradientBasis(BasisSelector):
@@ -173,21 +184,6 @@ class GradientBasis(BasisSelector):
 
 
 # --- diversity ---------------------------------------------------------------------------------------------------
-
-
-def _pool_by_pool(
-    selector: Any, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator, choose: Any
-) -> np.ndarray:
-    """Return the rows that ``choose`` picks from every class (or from all), each on a bounded subsample."""
-    max_rows = check_count("max_rows", selector.max_rows)
-    chosen = []
-    for pool in _pools(selector, n_rows(X), y if selector.balanced or selector.per_class is not None else None):
-        rows = _subsample(pool.rows, max(max_rows, pool.quota), rng)
-        if pool.quota == 0 or pool.quota == len(rows):
-            chosen.append(rows[: pool.quota])
-        else:
-            chosen.append(rows[choose(_Pairs(X, rows, similarity), pool.quota, rng)])
-    return np.sort(np.concatenate(chosen))
 
 
 def _subsample(rows: np.ndarray, at_most: int, rng: np.random.Generator) -> np.ndarray:

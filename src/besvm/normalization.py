@@ -67,6 +67,22 @@ def fit_normalizer(
     return fit_affine(blocks, expander.groups, normalize, weights, balance)
 
 
+def normalize_in_place(
+    expander: Expander,
+    blocks: RowBlocks,
+    X: Any,
+    labels: np.ndarray | None,
+    normalize: Any,
+    basis_weight: str | None = None,
+    weights: np.ndarray | None = None,
+) -> Normalizer | None:
+    """Learn a normalisation, as :func:`fit_normalizer`, and apply it to the blocks that it was learnt from."""
+    normalizer = fit_normalizer(expander, blocks, X, labels, normalize, basis_weight, weights)
+    if normalizer is not None:
+        blocks.update(lambda rows, block: normalizer(block))
+    return normalizer
+
+
 def normalizer_bytes(normalize: Any, expander: Expander) -> int:
     """Return the memory that learning a normalisation takes: Nyström decomposes a matrix of the largest basis."""
     if not isinstance(normalize, Nystrom):

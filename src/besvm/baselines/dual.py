@@ -14,19 +14,18 @@ from besvm._machine import show_bytes
 from besvm._parallel import slices, workers
 from besvm._progress import progress, say
 from besvm._rows import n_rows, span
+from besvm._training_set import training_set
 from besvm._validate import (
     atomic_fit,
-    check_classes,
     check_positive,
     check_vectors,
-    check_weights,
     make_rng,
 )
 from besvm._votes import class_pairs, class_scores, count_votes
 from besvm.baselines._pairs import check_fits, memory_limit_bytes
 from besvm.expander import Expander, fit_expander, mark_input, n_different
-from besvm.measures import as_measures, compares_vectors
-from besvm.normalization import check_normalize, fit_normalizer, normalizer_bytes
+from besvm.measures import as_measures
+from besvm.normalization import check_normalize, normalize_in_place, normalizer_bytes
 from besvm.nystrom import Nystrom
 from besvm.storage import filled
 
@@ -139,10 +138,7 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_positive("C", self.C)
         check_positive("tol", self.tol)
         measures = as_measures(self.measures)
-        vectors = compares_vectors(measures)
-        X = check_vectors(self, X, vectors)
-        classes, labels = check_classes(X, y)
-        weights = check_weights(X, labels, classes, self.class_weight, sample_weight, np.float64)
+        X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
         sides = [np.flatnonzero((labels == k) & (weights > 0)) for k in range(len(classes))]
         pairs = [(a, b) for a, b in class_pairs(len(classes)) if len(sides[a]) and len(sides[b])]
         rows_of = [np.sort(np.concatenate([sides[a], sides[b]])) for a, b in pairs]
@@ -151,9 +147,7 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             expander = fit_expander(X, classes[labels], measures, basis, make_rng(self.random_state), weights)
             self._check_memory(expander, n_rows(X), max(map(len, rows_of)))
             with filled(expander, X, "memory", self.verbose) as blocks:
-                normalizer = fit_normalizer(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
-                if normalizer is not None:
-                    blocks.update(lambda rows, block: normalizer(block))
+                normalizer = normalize_in_place(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
                 self._solve_pairs(blocks.matrix, labels, weights, rows_of)
         self.classes_, self.pairs_ = classes, pairs
         self.support_ = np.unique(np.concatenate([rows for rows, _ in self.alphas_]))

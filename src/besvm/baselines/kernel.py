@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from besvm._parallel import slices, workers
 from besvm._progress import progress, say
 from besvm._rows import n_rows, span
-from besvm._validate import atomic_fit, check_choice, check_classes, check_positive, check_vectors, check_weights
+from besvm._training_set import training_set
+from besvm._validate import atomic_fit, check_choice, check_positive, check_vectors
 from besvm._votes import class_pairs, class_scores, count_votes
 from besvm.baselines._gram import copies_bytes, fit_gram
 from besvm.baselines._pairs import (
@@ -26,7 +27,7 @@ from besvm.baselines._pairs import (
     votes_of,
 )
 from besvm.expander import mark_input
-from besvm.measures import as_measures, compares_vectors
+from besvm.measures import as_measures
 from besvm.storage import rows_per_block
 
 
@@ -138,10 +139,7 @@ class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
         measures = as_measures(self.measures)
         mixture = check_mixture(self.weights, len(measures))
-        vectors = compares_vectors(measures)
-        X = check_vectors(self, X, vectors)
-        classes, labels = check_classes(X, y)
-        weights = check_weights(X, labels, classes, self.class_weight, sample_weight, np.float64)
+        X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
         rows_of = rows_of_classes(labels, len(classes), weights > 0)
         sizes = [len(rows) for rows in rows_of]
         with workers(self.n_jobs):

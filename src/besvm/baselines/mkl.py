@@ -16,10 +16,10 @@ from besvm._machine import show_bytes
 from besvm._parallel import slices, workers
 from besvm._progress import progress, say
 from besvm._rows import n_rows
+from besvm._training_set import training_set
 from besvm._validate import (
     atomic_fit,
     check_choice,
-    check_classes,
     check_positive,
     check_vectors,
     check_weights,
@@ -39,7 +39,7 @@ from besvm.baselines._pairs import (
 )
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.expander import mark_input
-from besvm.measures import as_measures, compares_vectors
+from besvm.measures import as_measures
 from besvm.similarities.base import resolve
 from besvm.storage import rows_per_block
 
@@ -137,9 +137,7 @@ class LineSearchMKL(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         measures = as_measures(self.measures)
         if len(measures) != 2:
             raise ValueError(f"LineSearchMKL mixes exactly two measures, got {len(measures)}")
-        X = check_vectors(self, X, compares_vectors(measures))
-        classes, labels = check_classes(X, y)
-        weights = check_weights(X, labels, classes, self.class_weight, sample_weight, np.float64)
+        X, _, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
         counts = check_weights(X, labels, classes, None, sample_weight, np.float64)
         folds = self._folds(labels, weights > 0)
         with workers(self.n_jobs):
