@@ -5,9 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
 
 from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, Nystrom
+from besvm._fit_linear import solver_for
 from besvm._one_vs_one import gather
+from besvm._parallel import _blas_threads
 from besvm._votes import class_pairs, class_scores
 from besvm.basis import Exemplars
 from besvm.blocks import ComputedBlocks, MemoryBlocks
@@ -140,3 +143,22 @@ def test_sparse_weights(four_classes, multi_class):
     assert (clf.coef_ == 0).mean() > 0.3
     assert clf.n_basis_ < 60
     assert clf.score(X, y) > 0.95
+
+
+def test_small_pairs_are_trained_on_one_thread(four_classes, monkeypatch):
+    """Threads of BLAS cost more than they save there, and very much more on a busy machine."""
+    seen = []
+
+    def spying(*args, **kwargs):
+        solver = solver_for(*args, **kwargs)
+
+        def spy(*args, **kwargs):
+            seen.append(_blas_threads())
+            return solver(*args, **kwargs)
+
+        return spy
+
+    monkeypatch.setattr("besvm._one_vs_one.solver_for", spying)
+    with threadpool_limits(2, user_api="blas"):
+        BESVMClassifier("linear", multi_class="ovo", probability=False).fit(*four_classes)
+    assert seen == [1] * 6

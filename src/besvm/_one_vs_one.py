@@ -18,6 +18,7 @@ from besvm._fit_linear import (
     warn_unless_converged,
     with_preconditioner,
 )
+from besvm._parallel import threads_for
 from besvm._progress import progress
 from besvm._votes import class_pairs, class_scores
 from besvm.blocks import MemoryBlocks, RowBlocks
@@ -64,12 +65,13 @@ def fit_pairs(
             part = MemoryBlocks(gather(blocks, rows, columns))
             problem = Problem((labels[rows] == b).astype(np.intp), np.array([1]), weights[rows])
             start, solver = None, solver_for(penalty, max_iter=max_iter, **options)
-            if probability:
-                held_out = held_out_problem(problem, fold[rows], n_folds)
-                first = solver(part, held_out, tol=max(tol, HELD_OUT_TOL))
-                coef[:n_folds, columns, k], intercept[:n_folds, k] = first.coef.T, first.intercept
-                start, solver = average(first, 1), with_preconditioner(solver, first)
-            result = solver(part, problem, tol=tol, start=start)
+            with threads_for(4 * part.matrix.size * max(n_folds, 1)):
+                if probability:
+                    held_out = held_out_problem(problem, fold[rows], n_folds)
+                    first = solver(part, held_out, tol=max(tol, HELD_OUT_TOL))
+                    coef[:n_folds, columns, k], intercept[:n_folds, k] = first.coef.T, first.intercept
+                    start, solver = average(first, 1), with_preconditioner(solver, first)
+                result = solver(part, problem, tol=tol, start=start)
             coef[n_folds, columns, k], intercept[n_folds, k] = result.coef[:, 0], result.intercept[0]
             results.append(result)
             shown.advance(1)
