@@ -91,7 +91,7 @@ def reproduce(
     page = out / "index.html"
     if only_plan:
         return page
-    words = about(lab, data), banner(lab, data)
+    words = about(lab, data, None if memory_limit is None else limit), banner(lab, data)
     try:
         run(steps, results, console)
     except BaseException:  # interrupted or not, what is finished is shown; the first error is the one to tell
@@ -212,20 +212,20 @@ def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def about(lab: Lab, data: str | None) -> str:
-    """Return what was run, and on what."""
+def about(lab: Lab, data: str | None, memory_limit: int | None = None) -> str:
+    """Return what was run, and on what; ``memory_limit`` is what the user asked for."""
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     instructions = next((name for name in ("avx512f", "avx2", "avx") if name in flags), platform.machine())
     options = {
         "--quick": lab.config.rows_per_fold != FULL.rows_per_fold,
         "--thorough": lab.config.thorough,
         "--data digits": data == DIGITS,
+        f"--memory-limit '{show_bytes(memory_limit or 0)}'": memory_limit is not None,
     }
     command = " ".join(["besvm reproduce", *(name for name, given in options.items() if given)])
     source = "images drawn from scikit-learn's digits" if data == DIGITS else "CIFAR-10"
     folds = f"{lab.config.n_folds} x {len(lab.train_rows()):,} images for training, {len(lab.test_rows):,} for testing"
-    limit = "" if lab.memory_limit is None else f", at most {show_bytes(lab.memory_limit)} of memory allowed"
-    machine = f"{os.cpu_count()} cores, {instructions}{limit}"
+    machine = f"{os.cpu_count()} cores, {instructions}"
     return f"Data: {source}, {folds}, {lab.n_classes} classes. Command: {command}. Machine: {machine}."
 
 
