@@ -8,10 +8,10 @@ demo: .venv/ready
 	@$(BIN)/besvm demo
 
 test: .venv/ready
-	@$(BIN)/python -m pytest -m "not slow" -n 2
+	@$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 test-all: .venv/ready
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/ready
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

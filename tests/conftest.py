@@ -1,3 +1,9 @@
+import os
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores: threads of BLAS would wait for one another
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
 import matplotlib as mpl
 import numpy as np
 import pytest

@@ -12,7 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from besvm.cli import app
 from besvm.experiments import MODULES, experiments
 from besvm.experiments.config import QUICK
 from besvm.experiments.reproduce import markdown_of
@@ -41,8 +43,15 @@ def finished(out: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in (out / "cells").glob("*/*.json")}
 
 
-def test_everything_quick(tmp_path):
-    said = run(tmp_path)
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory):
+    """A quick run of everything: the folder, and what was printed."""
+    out = tmp_path_factory.mktemp("everything")
+    return out, run(out)
+
+
+def test_everything_quick(everything):
+    out, said = everything
     assert "cells" in said.split("\n")[0]  # the plan comes first
     assert "left" in said
     rows = {"baselines": 18, "full": 11, "eigs": 6, "greedy": 4, "multiple": 90, "mkl": 2, "normalisations": 135}
@@ -51,41 +60,49 @@ def test_everything_quick(tmp_path):
     rows |= {"sparsity": 0}
     assert set(rows) == set(MODULES)
     for name, count in rows.items():
-        table = json.loads((tmp_path / "tables" / f"{name}.json").read_text())["rows"]
+        table = json.loads((out / "tables" / f"{name}.json").read_text())["rows"]
         assert len(table) == count, name
-        with open(tmp_path / "tables" / f"{name}.csv") as file:
+        with open(out / "tables" / f"{name}.csv") as file:
             assert len(list(csv.DictReader(file))) == count
         for row in table:
             assert 0 <= row.get("accuracy", 0.5) <= 1
-    figures = {path.stem for path in (tmp_path / "figures").glob("*.svg")}
-    assert figures == {path.stem for path in (tmp_path / "figures").glob("*.png")}
+    figures = figures_of(out)
+    assert figures == {path.stem for path in (out / "figures").glob("*.png")}
     assert {"full", "basis_selection", "eigs", "multiple_sims", "params_support", "toy", "toy_noise"} <= figures
     assert {"normalization_one_sim", "normalization_multi_sim", "greedy", "baselines", "complexity", "mkl"} <= figures
-    assert not list(tmp_path.rglob("*.part"))
-    page = (tmp_path / "index.html").read_text()
+    assert not list(out.rglob("*.part"))
+
+
+def test_page_of_everything(everything):
+    out, _ = everything
+    page, figures = (out / "index.html").read_text(), figures_of(out)
     assert page.count("<img ") == page.count("<figcaption>") == len(figures)
     assert "the verdicts below say nothing about the paper" in page
     assert "besvm reproduce --quick --data digits" in page
     assert "200 images for testing" in page or "200 for testing" in page
     assert "does not hold" in page or "holds" in page
     assert re.search(r"All of it took \d+ s and at most [\d.]+ [MG]B of memory\.", page)
-    in_markdown = markdown_of(tmp_path, "figures")
+    in_markdown = markdown_of(out, "figures")
     assert in_markdown.count("![") == len(figures)
     assert all(claim.sentence in in_markdown for claim in experiments(["toy"])[0].claims(QUICK, []))
 
-    before = finished(tmp_path)
-    again = run(tmp_path)
-    assert finished(tmp_path) == before
-    assert "  accuracy 0" not in again  # nothing is run twice
-    assert (tmp_path / "index.html").read_text() == page
-    if CHROMIUM and DRIVER:
-        look_at(tmp_path / "index.html", len(figures))
+
+def test_nothing_is_run_twice(everything):
+    out, _ = everything
+    page, before = (out / "index.html").read_text(), finished(out)
+    assert "  accuracy 0" not in run(out)
+    assert finished(out) == before
+    assert (out / "index.html").read_text() == page
 
 
 @pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="needs the packages chromium and chromium-driver")
-def test_page_of_a_few_experiments_in_a_browser(tmp_path):
-    run(tmp_path, "toy", "jittering")
-    look_at(tmp_path / "index.html", 2)
+def test_page_of_everything_in_a_browser(everything):
+    out, _ = everything
+    look_at(out / "index.html", len(figures_of(out)))
+
+
+def figures_of(out: Path) -> set[str]:
+    return {path.stem for path in (out / "figures").glob("*.svg")}
 
 
 def look_at(page: Path, n_figures: int) -> None:
@@ -144,9 +161,8 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path):
 def test_page_shows_all_that_was_ever_run(tmp_path):
     """Run in parts, the page is whole; the figure of model sizes is drawn from two other experiments."""
     run(tmp_path, "jittering")
-    run(tmp_path, "baselines")
     (tmp_path / "cells" / f".x.json.{2**22 + 1}.part").write_text("half")  # of a process that was killed
-    said = run(tmp_path, "sparsity")
+    said = run(tmp_path, "baselines", "sparsity")
     page = (tmp_path / "index.html").read_text()
     for name in ("jittering", "baselines", "sparsity"):
         assert f'<h2 id="{name}">' in page
@@ -193,9 +209,8 @@ def test_plan_alone_runs_nothing(tmp_path):
     ],
 )
 def test_bad_input_gets_one_sentence(tmp_path, arguments, says):
-    base = [sys.executable, "-m", "besvm.cli", "reproduce", "--quick", "--out", str(tmp_path / "out")]
-    done = subprocess.run([*base, *arguments], capture_output=True, text=True, env=environment())
-    assert done.returncode == 2
+    done = CliRunner().invoke(app, ["reproduce", "--quick", "--out", str(tmp_path / "out"), *arguments])
+    assert done.exit_code == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") <= 2
