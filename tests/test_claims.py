@@ -11,7 +11,7 @@ from besvm.experiments.base import OURS, PAPER, Claim, Undefined, check, distinc
 from besvm.experiments.config import FULL, MEASURES, QUICK
 from besvm.experiments.eigenvalues import correlation
 from besvm.experiments.results import write_table
-from besvm.experiments.sparsity import lead, sparser
+from besvm.experiments.sparsity import lead, sparser, sparsest
 from besvm.report.page import Section, html_page, markdown_page, tally
 
 TABLE = [{"a": 1, "b": 0.5}, {"a": 2, "b": 0.25}, {"a": 1, "b": 1.5}]
@@ -149,3 +149,105 @@ def test_page_escapes_what_it_shows():
 def test_tables_are_valid_json(tmp_path):
     write_table(tmp_path, "full", [{"a": 1.5}], {"title": "x"})
     assert json.loads((tmp_path / "tables" / "full.json").read_text()) == {"title": "x", "rows": [{"a": 1.5}]}
+
+
+# --- verdicts, both ways ---------------------------------------------------------------------------------------------
+
+
+def verdict(name: str, words: str, *tables: list[dict]) -> bool | None:
+    """Return the verdict on the claim of an experiment whose sentence has these words."""
+    (claim,) = [claim for claim in experiments([name])[0].claims(FULL, *tables) if words in claim.sentence]
+    return claim.holds
+
+
+def kernel_svm(power: float = 2.0, **scores: float) -> list[dict]:
+    """Return a table of baselines in which training takes folds to this power, and K8R scores .6 + .02 folds."""
+    return [
+        {
+            "model": model,
+            "folds": n,
+            "train_seconds": 2.0 * n**power,
+            "exemplars": 8000 * n,
+            "parameters": 4 * 10**6 * n,
+        }
+        | {"accuracy": scores.get(f"{model}_{n}", 0.6 + 0.02 * n)}
+        for model, n in product(("K8R", "K4R", "H8L", "H4L"), range(1, 6))
+    ]
+
+
+def test_verdicts_on_the_baselines():
+    assert verdict("baselines", "kernel SVM K8R benefits", kernel_svm()[1:]) is None
+    assert verdict("baselines", "kernel SVM K8R benefits", kernel_svm()) is True
+    assert verdict("baselines", "kernel SVM K8R benefits", kernel_svm(K8R_4=0.6)) is False
+    assert verdict("baselines", "saturates", kernel_svm(H8L_5=0.681)) is True
+    assert verdict("baselines", "saturates", kernel_svm()) is False
+
+
+@pytest.mark.parametrize(("power", "holds"), [(1.5, False), (2.1, True), (3.5, False)])
+def test_verdict_on_the_time_of_the_kernel_svm(power, holds):
+    assert verdict("complexity", "between quadratically and cubically", [], kernel_svm(power)) is holds
+    assert verdict("complexity", "between quadratically and cubically", [], kernel_svm(power)[:4]) is None
+
+
+@pytest.mark.parametrize(("power", "holds"), [(0.5, False), (1.0, True), (1.5, False)])
+def test_verdicts_on_the_growth_of_besvm(power, holds):
+    runs = [{"model": "BE-SVM", "n": n, "measures": 1, "exemplars": 1000} for n in (2500, 5000, 10000, 20000)]
+    runs += [{"model": "BE-SVM", "n": 20000, "measures": m, "exemplars": 1000} for m in (2, 4)]
+    runs += [{"model": "BE-SVM", "n": 20000, "measures": 1, "exemplars": b, "bases": b} for b in (2000, 4000)]
+    for run in runs:
+        run["train_seconds"] = (run["n"] * run["measures"] * run["exemplars"]) ** power
+        run["train_MB"] = run["n"] ** power
+    for what in ("the data", "the number of measures", "the size of the basis"):
+        assert verdict("complexity", f"linearly with {what} for BE-SVM", runs, []) is holds
+        assert verdict("complexity", f"linearly with {what} for BE-SVM", runs[:3], []) is None
+    kernel = [{"model": "kernel SVM", "n": n, "measures": 1, "train_MB": n**2} for n in (2500, 5000, 10000, 20000)]
+    assert verdict("complexity", "Memory grows quadratically", runs + kernel, []) is (power <= 1.2)
+
+
+@pytest.mark.parametrize(("accuracy", "holds"), [(0.5, True), (0.595, False), (0.65, False)])
+def test_verdicts_on_jittering(accuracy, holds):
+    table = [
+        {"model": model, "images": images, "jitter": jitter, "accuracy": 0.6 if jitter == 0 else accuracy}
+        | {"train_seconds": 1.0 + 8 * jitter, "train_MB": 10.0 + (20.0 if holds else 5.0) * jitter}
+        for model, images, jitters in (
+            ("linear SVM, H8", 10_000, (0, 1)),
+            ("linear SVM, H4", 10_000, (0, 1, 2)),
+            ("kernel SVM, K8R", 2_000, (0, 1)),
+        )
+        for jitter in jitters
+    ]
+    for model in ("linear SVM, H8", "linear SVM, H4", "kernel SVM, K8R"):
+        assert verdict("jittering", f"loses accuracy significantly: {model}", table) is holds
+    assert verdict("jittering", "increases time", table) is True
+    assert verdict("jittering", "increases memory", table) is holds
+    assert verdict("jittering", "increases memory", table[:-1]) is None
+
+
+@pytest.mark.parametrize(("alpha", "parameters", "holds"), [(0.3, 20e6, True), (0.3, 9e6, False), (0.0, 20e6, False)])
+def test_verdict_on_the_parameters_of_a_mixture(alpha, parameters, holds):
+    table = [{"first": "H4R", "second": "H8R", "alpha": alpha, "parameters": parameters, "accuracy": 0.6}]
+    assert verdict("mkl", "parameters increase approximately 4 times", table, kernel_svm()) is holds
+    assert verdict("mkl", "parameters increase approximately 4 times", table, []) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "accuracy", "holds"), [(10.0, 0.75, True), (30.0, 0.75, False), (10.0, 0.7, False)]
+)
+def test_verdicts_on_the_aim(seconds, accuracy, holds):
+    ours = {"model": "BE-SVM, M2", "train_seconds": seconds, "predict_ms_per_image": seconds, "accuracy": accuracy}
+    theirs = {"train_seconds": 100.0, "predict_ms_per_image": 100.0, "accuracy": 0.72}
+    table = [ours, theirs | {"model": "SVC (scikit-learn), K8R"}]
+    assert verdict("endtoend", "trains at least 5 times faster than SVC", table) is holds
+    assert verdict("endtoend", "predicts at least 5 times faster than SVC", table) is (seconds == 10.0)
+
+
+def test_sparsest_set_is_named():
+    """Curves that begin above the kernel SVM say nothing of how small they could have been."""
+    kernel = [{"model": "K8R", "folds": n, "accuracy": 0.6 + 0.01 * n, "exemplars": 10**4} for n in (1, 5)]
+    multiple = multiple_table((5,))
+    assert sparsest(kernel, multiple, "exemplars", FULL) is None
+    for row in multiple:
+        row["accuracy"] = 0.5 + 0.1 * (row["per_class"] > 25) + 0.1 * (row["set"] == "M1" and row["per_class"] > 50)
+    times, name, folds = sparsest(kernel, multiple, "exemplars", FULL)
+    assert (name, folds) == ("M1, first 3", 1)
+    assert 10 < times < 20  # between 500 and 1,000 exemplars

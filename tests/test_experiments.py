@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from rich.console import Console
+from sklearn.exceptions import ConvergenceWarning
 
 from besvm import BESVMClassifier, Nystrom
 from besvm._machine import show_seconds
@@ -25,8 +27,8 @@ from besvm.experiments.base import Cell, Experiment
 from besvm.experiments.cache import MatrixCache
 from besvm.experiments.config import M2, QUICK
 from besvm.experiments.lab import Lab
-from besvm.experiments.results import Results, as_csv, sweep, write_text
-from besvm.experiments.runner import context_of, make_plan, run
+from besvm.experiments.results import Results, Spent, as_csv, sweep, write_text
+from besvm.experiments.runner import Step, context_of, make_plan, run, seconds_left
 
 
 @pytest.fixture(scope="module")
@@ -155,17 +157,20 @@ def test_full_disk_is_said(tmp_path, monkeypatch, capsys):
 
 def test_finished_cells_are_found_again(tmp_path):
     cell = Cell({"measure": "H8R"}, dict)
-    Results(tmp_path, "context").keep("full", cell, {"measure": "H8R", "accuracy": 0.5})
-    assert Results(tmp_path, "context").get("full", cell) == {"measure": "H8R", "accuracy": 0.5}
+    kept = {"measure": "H8R", "accuracy": 0.5}, Spent(2.0, 3.0, 10**9)
+    Results(tmp_path, "context").keep("full", cell, *kept)
+    assert Results(tmp_path, "context").get("full", cell) == kept
     assert Results(tmp_path, "other data").get("full", cell) is None
     assert Results(tmp_path, "context").get("eigs", cell) is None
     assert Results(tmp_path, "context").get("full", Cell({"measure": "H4R"}, dict)) is None
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"measure": "H4R"}'])
+@pytest.mark.parametrize(
+    "damage", ["", "{", "[]", '{"measure": "H8R"}', '{"row": {"measure": "H4R"}, "took": [1, 1, 1]}', '{"row": {}}']
+)
 def test_damaged_cell_is_run_again(tmp_path, damage):
     cell, results = Cell({"measure": "H8R"}, dict), Results(tmp_path, "context")
-    results.keep("full", cell, {"measure": "H8R"})
+    results.keep("full", cell, {"measure": "H8R"}, Spent())
     (path,) = tmp_path.rglob("*.json")
     path.write_text(damage)
     assert results.get("full", cell) is None
@@ -203,7 +208,7 @@ def some(*cells: Cell, **options) -> Experiment:
 def test_plan_leaves_out_what_does_not_fit_and_what_is_slow(small, tmp_path):
     found = [Cell({"k": 0}, dict), Cell({"k": 1}, dict, memory=2 * 10**6), Cell({"k": 2}, dict, thorough=True)]
     results = Results(tmp_path, "context")
-    results.keep("some", found[0], {"k": 0, "accuracy": 1.0})
+    results.keep("some", found[0], {"k": 0, "accuracy": 1.0}, Spent())
     (step,) = make_plan([some(*found)], small, results)
     assert step.table == [{"k": 0, "accuracy": 1.0}]
     assert step.waiting == []
@@ -218,7 +223,7 @@ def test_finished_cells_are_never_left_out(small, tmp_path):
     found = [Cell({"k": 1}, dict, memory=2 * 10**6), Cell({"k": 2}, dict, thorough=True)]
     results = Results(tmp_path, "context")
     for cell in found:
-        results.keep("some", cell, cell.key | {"accuracy": 0.5})
+        results.keep("some", cell, cell.key | {"accuracy": 0.5}, Spent())
     (step,) = make_plan([some(*found)], small, results)
     assert len(step.table) == 2
     assert step.skipped == []
@@ -243,20 +248,41 @@ def test_cell_finished_by_another_process_is_not_run_again(lab, tmp_path):
     results = Results(tmp_path, "context")
     cell = Cell({"k": 0}, never)
     steps = make_plan([some(cell)], lab, results)
-    results.keep("some", cell, {"k": 0, "accuracy": 0.25})
+    results.keep("some", cell, {"k": 0, "accuracy": 0.25}, Spent())
     run(steps, results, Console(file=io.StringIO()))
     assert steps[0].table == [{"k": 0, "accuracy": 0.25}]
 
 
 def test_plan_learns_from_the_time_that_cells_took(lab, tmp_path):
     results = Results(tmp_path, "context")
-    results.took("some", planned=2.0, taken=1.0)
-    results.took("some", planned=2.0, taken=5.0, peak=10**9)
-    results.took("some", planned=0.0, taken=0.0, peak=10**6)
-    assert results.spent() == {"some": (4.0, 6.0, 10**9)}
-    (step,) = make_plan([some(Cell({"k": 0}, dict, seconds=10.0))], lab, Results(tmp_path, "context"))
-    assert step.seconds == pytest.approx(15.0)
-    assert Results(tmp_path, "another").pace("some") == 1.0
+    cells = [Cell({"k": k}, dict, seconds=10.0) for k in range(3)]
+    results.keep("some", cells[0], {"k": 0}, Spent(200.0, 100.0, 10**9))
+    results.keep("some", cells[1], {"k": 1}, Spent(90.0, 340.0, 10**6))
+    (step,) = make_plan([some(*cells)], lab, Results(tmp_path, "context"))
+    assert step.spent == (290.0, 440.0, 10**9)
+    assert step.seconds == pytest.approx(15.0)  # 450 for 300: ten seconds are taken on trust
+    other = Step(some(), [Cell({"k": 0}, dict, seconds=100.0)])
+    assert seconds_left([step, other]) == pytest.approx(15.0 + 150.0)  # nothing is known of the other
+    other.finish(0, {"k": 0}, Spent(990.0, 90.0))
+    other.cells.append(Cell({"k": 1}, dict, seconds=100.0))
+    assert seconds_left([step, other]) == pytest.approx(15.0 + 10.0)  # now it has a pace of its own
+
+
+def test_cells_that_do_not_converge_print_no_warnings(lab, tmp_path):
+    def warn() -> dict:
+        warnings.warn("the solver stopped", ConvergenceWarning, stacklevel=1)
+        return {"accuracy": 0.5}
+
+    results = Results(tmp_path, "context")
+    run(make_plan([some(Cell({"k": 0}, warn))], lab, results), results, Console(file=io.StringIO()))
+
+
+def test_plan_counts_the_disk_that_similarities_will_take(lab, tmp_path):
+    fresh, basis = replaced(lab, cache=MatrixCache(tmp_path, 10**8)), lab.index_basis(2)
+    fresh.similarities("H8R", fresh.test_rows, basis[0])  # there already
+    fresh.costs.fit(["H8R", "H4(2,1)"], 1, basis)
+    fresh.costs.fit(["H8R"], 1, basis)  # planned already
+    assert fresh.costs.planned_bytes == 4 * 150 * sum(map(len, basis)) * 4 - 4 * 150 * len(basis[0])
 
 
 def test_estimates_shrink_with_the_data(lab):

@@ -66,7 +66,7 @@ def reproduce(
     options: dict[str, Any] = {"quick": quick, "thorough": thorough, "only_plan": plan, "memory_limit": memory_limit}
     try:
         run(names, data=data, out=out, cache_limit=cache_limit, **options)
-    except (ValueError, OSError, MemoryError) as error:
+    except (ValueError, OSError, MemoryError, ImportError) as error:
         typer.echo(f"besvm: {str(error) or 'there is not enough memory; lower --memory-limit'}", err=True)
         raise typer.Exit(2) from None
     except RuntimeError as error:

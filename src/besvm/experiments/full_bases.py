@@ -51,7 +51,6 @@ def claims(config: Config, table: Table) -> list[Claim]:
         minus(accuracy(measure), accuracy(f"{measure[:2]}L")) for measure in MEASURES if measure[2:] not in ("L", "R")
     ]
     H8L, H4L, H8R, H4R = (accuracy(m) for m in ("H8L", "H4L", "H8R", "H4R"))
-    H8_aligned, H4_aligned = accuracy("H8(1,0)"), accuracy("H4(2,0)")
     return [
         check(
             "Every invariant measure is better than the linear one of its resolution.",
@@ -70,13 +69,14 @@ def claims(config: Config, table: Table) -> list[Claim]:
         ),
         check(
             "Alignment gains more at the higher resolution.",
-            "H4L to H4(2,0) gains more than H8L to H8(1,0)",
-            "H8 {:.1%} to {:.1%}, H4 {:.1%} to {:.1%}",
-            lambda a, b, c, d: d - c > b - a,
+            "H4(1,0) and H4(2,0) both gain more over H4L than H8(1,0) over H8L",
+            "H8 {:.1%} to {:.1%}; H4 {:.1%} to {:.1%} and {:.1%}",
+            lambda a, b, c, *aligned: min(aligned) - c > b - a,
             H8L,
-            H8_aligned,
+            accuracy("H8(1,0)"),
             H4L,
-            H4_aligned,
+            accuracy("H4(1,0)"),
+            accuracy("H4(2,0)"),
         ),
         check(
             "Without alignment, BE-SVM loses when the resolution rises from cells of 8 to cells of 4 pixels.",
@@ -110,5 +110,6 @@ EXPERIMENT = Experiment(
     cells=cells,
     figures=figures,
     claims=claims,
+    note=lambda config: "Seconds are those of normalising and training, without the similarities.",
     captions={"full": "Test accuracy with every image of the first fold as a basis. The axis does not begin at 0."},
 )

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from besvm._extras import optional
 from besvm._machine import available_memory, parse_bytes, show_bytes, show_seconds
 from besvm.experiments import MODULES, experiments
 from besvm.experiments.base import Experiment, Table
 from besvm.experiments.cache import MatrixCache
 from besvm.experiments.config import FULL, QUICK, Config
 from besvm.experiments.lab import Lab
-from besvm.experiments.results import Results, Spent, sweep, write_bytes, write_table, write_text
+from besvm.experiments.results import Results, sweep, write_bytes, write_table, write_text
 from besvm.experiments.runner import (
     Step,
     console_for_people,
@@ -77,6 +78,7 @@ def reproduce(
     >>> page.name
     'index.html'
     """
+    optional("matplotlib", "drawing the figures")  # said before hours of computing
     chosen = experiments(names)
     limit = int(0.7 * available_memory()) if memory_limit is None else parse_bytes(memory_limit)
     cache_bytes = parse_bytes(cache_limit, "cache_limit")
@@ -98,8 +100,11 @@ def reproduce(
         with suppress(Exception):
             _write(out, lab, results, steps, *words)
         raise
-    _write(out, lab, results, steps, *words)
+    shown = _write(out, lab, results, steps, *words)
     console.print(f"\nthe page: {page}", highlight=False, soft_wrap=True)
+    for name in (one.name for one in chosen if one.name not in shown):
+        needed = " and ".join(experiments([name])[0].uses)
+        console.print(f"{name} is drawn from what {needed} found: run these first", soft_wrap=True)
     n_failed = sum(len(step.failed) for step in steps)
     if n_failed:
         raise RuntimeError(f"cells that failed: {n_failed}; the page says why, and the same command tries them again")
@@ -116,12 +121,11 @@ def _load(data: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return images, labels, fold
 
 
-def _write(out: Path, lab: Lab, results: Results, steps: list[Step], about_run: str, warning: str) -> None:
-    """Write tables, figures and the page of all that is finished, whenever it was run."""
+def _write(out: Path, lab: Lab, results: Results, steps: list[Step], about_run: str, warning: str) -> list[str]:
+    """Write tables, figures and the page of all that is finished, whenever it was run; return what it shows."""
     everything = make_plan(experiments(), lab, results)
     tables = {step.experiment.name: step.table for step in everything}
     failed = {step.experiment.name: step.failed for step in steps}
-    spent = results.spent()
     sections = []
     for step in everything:
         experiment = step.experiment
@@ -138,12 +142,13 @@ def _write(out: Path, lab: Lab, results: Results, steps: list[Step], about_run: 
             "warning": warning,
             "figures": list(figures),
         }
-        own = spent.get(experiment.name, Spent())
-        kept |= {"left_out": left_out, "config": asdict(lab.config), "seconds": own.taken, "peak_memory": own.peak}
+        kept |= {"left_out": left_out, "config": asdict(lab.config)}
+        kept |= {"seconds": round(step.spent.taken, 1), "peak_memory": step.spent.peak}
         write_table(out, experiment.name, step.table, kept)
         sections.append(section_of(experiment, lab.config, tables, figures, kept))
     words = f"{about_run} {cost(sections)}"
     write_text(out / "index.html", html_page(TITLE, words, sections, warning))
+    return [section.name for section in sections]
 
 
 def _drawn(out: Path, experiment: Experiment, config: Config, inputs: list[Table]) -> dict[str, bytes]:

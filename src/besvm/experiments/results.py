@@ -57,16 +57,28 @@ def _is_running(pid: str) -> bool:
     return True
 
 
+DOUBT = 10.0  # seconds that are taken to keep to the plan, so that the first small cells do not decide
+
+
 class Spent(NamedTuple):
-    """What the finished cells of an experiment took."""
+    """What cells took."""
 
     planned: float = 0.0  # seconds
     taken: float = 0.0
-    peak: int = 0  # bytes that the process has taken at most, by then
+    peak: int = 0  # bytes that the process had taken at most, by then
+
+    def plus(self, other: Spent) -> Spent:
+        """Return what both took."""
+        return Spent(self.planned + other.planned, self.taken + other.taken, max(self.peak, other.peak))
+
+    @property
+    def pace(self) -> float:
+        """How many times longer than planned the cells took; near 1 as long as they are small ones."""
+        return (self.taken + DOUBT) / (self.planned + DOUBT)
 
 
 class Results:
-    """The finished cells of one reproduction.
+    """The finished cells of one reproduction, each in a file of its own with what it took.
 
     Parameters
     ----------
@@ -83,43 +95,19 @@ class Results:
         text = json.dumps([self.context, experiment, key], sort_keys=True)
         return self.folder / "cells" / experiment / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
 
-    def get(self, experiment: str, cell: Cell) -> Row | None:
-        """Return a finished cell as a row of its table; None if it is not finished."""
+    def get(self, experiment: str, cell: Cell) -> tuple[Row, Spent] | None:
+        """Return a finished cell as a row of its table, and what it took; None if it is not finished."""
         try:
             kept = json.loads(self._path(experiment, cell.key).read_text())
-        except (OSError, ValueError):
+            row, (planned, taken, peak) = kept["row"], kept["took"]
+            spent = Spent(float(planned), float(taken), int(peak))
+        except (OSError, ValueError, TypeError, KeyError):
             return None
-        return kept if isinstance(kept, dict) and cell.key.items() <= kept.items() else None
+        return (row, spent) if isinstance(row, dict) and cell.key.items() <= row.items() else None
 
-    def keep(self, experiment: str, cell: Cell, row: Row) -> None:
+    def keep(self, experiment: str, cell: Cell, row: Row, spent: Spent) -> None:
         """Keep a finished cell."""
-        write_text(self._path(experiment, cell.key), json.dumps(row) + "\n")
-
-    # --- what cells took, against what was planned ---------------------------------------------------------------
-
-    @property
-    def _spent_path(self) -> Path:
-        return self.folder / "cells" / f"spent-{self.context}.json"
-
-    def spent(self) -> dict[str, Spent]:
-        """Return what the finished cells of every experiment took."""
-        try:
-            kept = json.loads(self._spent_path.read_text())
-            return {name: Spent(float(entry[0]), float(entry[1]), int(entry[2])) for name, entry in kept.items()}
-        except (OSError, ValueError, TypeError, AttributeError, IndexError):
-            return {}
-
-    def pace(self, experiment: str) -> float:
-        """Return how many times longer than planned the cells of an experiment took so far."""
-        spent = self.spent().get(experiment, Spent())
-        return spent.taken / spent.planned if spent.planned > 0 and spent.taken > 0 else 1.0
-
-    def took(self, experiment: str, planned: float, taken: float, peak: int = 0) -> None:
-        """Remember how long a cell took, and the memory."""
-        spent = self.spent()
-        before = spent.get(experiment, Spent())
-        spent[experiment] = Spent(before.planned + planned, before.taken + taken, max(before.peak, peak))
-        write_text(self._spent_path, json.dumps(spent) + "\n")
+        write_text(self._path(experiment, cell.key), json.dumps({"row": row, "took": spent}) + "\n")
 
 
 def write_table(folder: Path, experiment: str, table: Table, about: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,12 +16,13 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as RichTable
+from sklearn.exceptions import ConvergenceWarning
 
 from besvm._machine import peak_memory, show_bytes, show_seconds
 from besvm.experiments.base import Cell, Experiment, Row, Table
 from besvm.experiments.config import MEASURES
 from besvm.experiments.lab import Lab, described, maker
-from besvm.experiments.results import Results
+from besvm.experiments.results import Results, Spent
 
 
 @dataclass
@@ -28,21 +30,27 @@ class Step:
     """An experiment with its cells: those to run, those already finished, and those that failed."""
 
     experiment: Experiment
-    cells: list[Cell]
-    rows: dict[int, Row]  # finished, by the number of the cell
-    skipped: list[tuple[Cell, str]]  # with the reason
-    pace: float = 1.0  # how many times longer than planned the finished cells took
+    cells: list[Cell] = field(default_factory=list)
+    rows: dict[int, Row] = field(default_factory=dict)  # finished, by the number of the cell
+    skipped: list[tuple[Cell, str]] = field(default_factory=list)  # with the reason
     failed: list[tuple[Cell, str]] = field(default_factory=list)
+    spent: Spent = field(default_factory=Spent)  # by the finished cells
+
+    def finish(self, k: int, row: Row, spent: Spent) -> None:
+        """Take note of a finished cell."""
+        self.rows[k] = row
+        self.spent = self.spent.plus(spent)
 
     @property
     def waiting(self) -> list[tuple[int, Cell]]:
         """The cells that have still to be run."""
-        return [(k, cell) for k, cell in enumerate(self.cells) if k not in self.rows]
+        tried = [cell.key for cell, _ in self.failed]
+        return [(k, cell) for k, cell in enumerate(self.cells) if k not in self.rows and cell.key not in tried]
 
     @property
     def seconds(self) -> float:
-        """About how long they will take."""
-        return self.pace * sum(cell.seconds for _, cell in self.waiting)
+        """About how long they will take, at the pace of those that are finished."""
+        return self.spent.pace * sum(cell.seconds for _, cell in self.waiting)
 
     @property
     def table(self) -> Table:
@@ -65,15 +73,15 @@ def make_plan(experiments: list[Experiment], lab: Lab, results: Results) -> list
     """
     steps = []
     for experiment in experiments:
-        step = Step(experiment, [], {}, [], results.pace(experiment.name))
+        step = Step(experiment)
         for cell in experiment.cells(lab):
-            row = results.get(experiment.name, cell)
-            reason = None if row is not None else _too_much(cell, lab)
+            found = results.get(experiment.name, cell)
+            reason = None if found is not None else _too_much(cell, lab)
             if reason is not None:
                 step.skipped.append((cell, reason))
                 continue
-            if row is not None:
-                step.rows[len(step.cells)] = row
+            if found is not None:
+                step.finish(len(step.cells), *found)
             step.cells.append(cell)
         steps.append(step)
     return steps
@@ -105,11 +113,10 @@ def show_plan(console: Console, steps: list[Step], lab: Lab) -> None:
             show_bytes(peak + lab.costs.base_memory) if peak else "",
         )
     console.print(table)
-    total = sum(step.seconds for step in steps)
-    now, most = show_bytes(lab.cache.n_bytes), show_bytes(lab.cache.limit)
-    console.print(f"\n{len(lab.images):,} images; about {show_seconds(total)} on two cores")
+    console.print(f"\n{len(lab.images):,} images; about {show_seconds(seconds_left(steps))} on two cores")
     memory = "" if lab.memory_limit is None else f"memory: at most {show_bytes(lab.memory_limit)}; "
-    console.print(f"{memory}disk: {now} of similarities now, at most {most}")
+    now, more, most = map(show_bytes, (lab.cache.n_bytes, lab.costs.planned_bytes, lab.cache.limit))
+    console.print(f"{memory}disk: {now} of similarities now, about {more} more, at most {most}")
     for step in steps:
         for text in counted(step.skipped):
             console.print(f"left out of {step.experiment.name}: {text}")
@@ -134,26 +141,27 @@ def run(steps: list[Step], results: Results, console: Console) -> None:
 
     A cell that cannot be computed is reported and left out, and the others go on.
     """
-    total = sum(step.seconds for step in steps)
-    with _shown(console, total) as shown:
+    with _shown(console, steps) as shown:
         for step in steps:
             for k, cell in step.waiting:
-                name, planned = step.experiment.name, step.pace * cell.seconds
+                name = step.experiment.name
                 shown.begin(f"{name}: {describe(cell.key)}")
                 start = perf_counter()
-                row = results.get(name, cell)  # another process may have finished it in the meantime
-                if row is None:
+                found = results.get(name, cell)  # another process may have finished it in the meantime
+                if found is None:
                     try:
-                        row = cell.key | cell.compute()
+                        with warnings.catch_warnings():
+                            warnings.simplefilter("ignore", ConvergenceWarning)  # the tables say what converged
+                            row = cell.key | cell.compute()
                     except (MemoryError, ValueError, ArithmeticError) as error:
                         reason = f"failed: {str(error) or type(error).__name__}"
                         step.failed.append((cell, reason))
-                        shown.fail(planned, reason)
+                        shown.fail(reason)
                         continue
-                    results.keep(name, cell, row)
-                    results.took(name, cell.seconds, perf_counter() - start, peak_memory())
-                step.rows[k] = row
-                shown.end(planned, perf_counter() - start, row)
+                    found = row, Spent(cell.seconds, perf_counter() - start, peak_memory())
+                    results.keep(name, cell, *found)
+                step.finish(k, *found)
+                shown.end(perf_counter() - start, found[0])
 
 
 def describe(key: Row) -> str:
@@ -170,9 +178,8 @@ def describe(key: Row) -> str:
 class _Shown:
     """A bar on a terminal; elsewhere a line for every finished cell."""
 
-    def __init__(self, console: Console, total: float) -> None:
-        self.console, self.total = console, max(total, 1e-9)
-        self.planned = self.taken = 0.0
+    def __init__(self, console: Console, steps: list[Step]) -> None:
+        self.console, self.steps = console, steps
         self.start = monotonic()
         self.what = ""
         self.bar: Progress | None = None
@@ -184,39 +191,43 @@ class _Shown:
                 TextColumn("{task.fields[left]}"),
             ]
             self.bar = Progress(*columns, console=console, transient=True)
-            self.task = self.bar.add_task("", total=self.total, left="")
+            self.task = self.bar.add_task("", total=None, left="")
             self.bar.start()
 
     def begin(self, what: str) -> None:
         self.what = what
         if self.bar is not None:
-            self.bar.update(self.task, description=what, completed=self.planned, left=self.left)
+            elapsed = monotonic() - self.start
+            total = elapsed + seconds_left(self.steps)
+            self.bar.update(self.task, description=what, completed=elapsed, total=max(total, 1e-9), left=self.left)
 
-    def end(self, planned: float, taken: float, row: Row) -> None:
-        self.planned += planned
-        self.taken += taken
+    def end(self, taken: float, row: Row) -> None:
         accuracy = f"  accuracy {row['accuracy']:.4f}" if isinstance(row.get("accuracy"), float) else ""
         left = f"  {self.left}" if self.bar is None else ""
         self.console.print(f"{self.what}{accuracy}  {taken:.1f} s{left}", highlight=False, soft_wrap=True)
 
-    def fail(self, planned: float, reason: str) -> None:
-        self.planned += planned
-        self.taken += planned
+    def fail(self, reason: str) -> None:
         self.console.print(f"{self.what}  {reason}", highlight=False, soft_wrap=True)
 
     @property
     def left(self) -> str:
-        """The time left: what is planned, corrected by how long the finished cells took."""
-        if self.planned == 0:
-            return ""
-        left = max(0.0, self.total - self.planned)
-        pace = self.taken / self.planned if self.planned > 0.02 * self.total else 1.0
-        return f"about {show_seconds(pace * left)} left"
+        return f"about {show_seconds(seconds_left(self.steps))} left"
+
+
+def seconds_left(steps: list[Step]) -> float:
+    """Return about how long the waiting cells will take: every experiment at its own pace, as far as it is known.
+
+    Experiments of which nothing is finished are expected to keep the pace of all the others together.
+    """
+    known = Spent()
+    for step in steps:
+        known = known.plus(step.spent)
+    return sum(step.seconds * (1.0 if step.rows else known.pace) for step in steps)
 
 
 @contextmanager
-def _shown(console: Console, total: float) -> Iterator[_Shown]:
-    shown = _Shown(console, total)
+def _shown(console: Console, steps: list[Step]) -> Iterator[_Shown]:
+    shown = _Shown(console, steps)
     try:
         yield shown
     finally:

@@ -37,8 +37,8 @@ def heading(section: Section) -> str:
 
 
 def took(section: Section) -> str:
-    """Return how long an experiment took."""
-    return f"It took {show_seconds(section.seconds)}."
+    """Return how long an experiment took, if that is known."""
+    return f"It took {show_seconds(section.seconds)}." if section.seconds else ""
 
 
 def show(entry: Any) -> str:
@@ -120,8 +120,8 @@ def noise(sections: Iterable[Section]) -> str:
         return ""
     error = (0.7 * 0.3 / n) ** 0.5  # of an accuracy near .7
     return (
-        f"An accuracy on {n:,} test images has a standard error of about {error:.1%}: differences below about "
-        f"{2**0.5 * error:.1%} are within the noise, whatever the verdict."
+        f"An accuracy on {n:,} test images has a standard error of about {error:.1%}: two independent ones may differ "
+        f"by {2 * 2**0.5 * error:.1%} by chance (two standard errors of the difference), whatever the verdict."
     )
 
 
@@ -204,7 +204,7 @@ def markdown_page(title: str, about: str, sections: Iterable[Section], figures: 
                 *([f"*{caption}*", ""] if caption else []),
             ]
         lines += _markdown_table(section.table)
-        lines += ["", took(section)] if section.table else []
+        lines += ["", took(section)] if section.table and section.seconds else []
         for text in section.left_out:
             lines += ["", f"Left out: {text}"]
     return "\n".join(lines) + "\n"
