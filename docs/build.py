@@ -20,7 +20,9 @@ import besvm.similarities
 import besvm.testing
 import besvm.variants
 from besvm.experiments import experiments
-from besvm.experiments.reproduce import markdown_of
+from besvm.experiments.base import PAPER
+from besvm.experiments.reproduce import markdown_of, sections_of
+from besvm.report.page import claims_of, tally
 
 DOCS = Path(__file__).parent
 ORDER = (
@@ -103,7 +105,14 @@ def api() -> str:
 def readme() -> str:
     """Return the README with the measured parts filled in between their markers."""
     text = (DOCS.parent / "README.md").read_text()
-    for name, part in (("demo", demo_table()), ("cifar10", cifar10_table()), ("speed", speed())):
+    parts = {
+        "demo": demo_table(),
+        "cifar10": cifar10_table(),
+        "endtoend": endtoend_table(),
+        "speed": speed(),
+        "claims": claims(),
+    }
+    for name, part in parts.items():
         text = filled_in(text, name, part)
     return text
 
@@ -140,6 +149,27 @@ def cifar10_table() -> str:
     by_name = {row["measures"]: row for row in measured("cifar10")["rows"]}
     rows = [{"measures": name, "test accuracy": f"{by_name[name]['accuracy']:.3f}"} for name in wanted]
     return table(rows)
+
+
+def endtoend_table() -> str:
+    """Return the table of BE-SVM against the kernel SVM on all training images."""
+    path = DOCS / "results" / "tables" / "endtoend.json"
+    rows = [
+        {
+            "model": row["model"],
+            "test accuracy": f"{row['accuracy']:.3f}",
+            "exemplars": f"{row['exemplars']:,}",
+            "train": f"{row['train_seconds']:.0f} s",
+            "predict an image": f"{row['predict_ms_per_image']:.1f} ms",
+        }
+        for row in json.loads(path.read_text())["rows"]
+    ]
+    return table(rows)
+
+
+def claims() -> str:
+    """Return how many sentences of the paper were found to hold."""
+    return tally(claim for _, claim in claims_of(sections_of(DOCS / "results"), PAPER))
 
 
 def speed() -> str:

@@ -1,6 +1,7 @@
 """`besvm reproduce --quick`, as a user runs it: tables, figures, the page in a real browser, and kill -9."""
 
 import csv
+import hashlib
 import json
 import os
 import re
@@ -11,10 +12,13 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from besvm import _cifar
 from besvm.cli import app
+from besvm.datasets import make_digit_images
 from besvm.experiments import MODULES, experiments
 from besvm.experiments.config import QUICK
 from besvm.experiments.reproduce import markdown_of
@@ -214,3 +218,39 @@ def test_bad_input_gets_one_sentence(tmp_path, arguments, says):
     assert says in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") <= 2
+
+
+def invoke(*arguments: str):
+    return CliRunner().invoke(app, ["reproduce", "--quick", *arguments], env={"COLUMNS": "160"})
+
+
+def test_without_matplotlib_nothing_is_begun(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = invoke("toy", "--data", "digits", "--out", str(tmp_path / "out"))
+    assert done.exit_code == 2
+    assert done.stderr == "besvm: drawing the figures needs matplotlib; install besvm[plots]\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_experiment_without_its_inputs_names_them(tmp_path):
+    done = invoke("sparsity", "--data", "digits", "--out", str(tmp_path))
+    assert done.exit_code == 0
+    assert "sparsity is drawn from what baselines and multiple found: run these first" in done.stdout
+
+
+def test_thorough_leaves_nothing_out(tmp_path):
+    arguments = ["--plan", "--data", "digits", "--out", str(tmp_path)]
+    assert "left out of baselines: 2 cells, only with --thorough" in invoke(*arguments).stdout
+    assert "left out" not in invoke(*arguments, "--thorough").stdout
+
+
+def test_images_of_a_folder(tmp_path, monkeypatch):
+    images, labels = make_digit_images(60, random_state=0)
+    records = np.column_stack([labels, images.transpose(0, 3, 1, 2).reshape(60, -1)]).astype(np.uint8)
+    for k, name in enumerate(_cifar.FOLD_FILES):
+        (tmp_path / name).write_bytes(records[10 * k : 10 * k + 10].tobytes())
+    sums = {name: hashlib.md5((tmp_path / name).read_bytes()).hexdigest() for name in _cifar.FOLD_FILES}
+    monkeypatch.setattr(_cifar, "OFFICIAL", _cifar.Checksums("", sums))
+    done = invoke("--plan", "--data", str(tmp_path), "--out", str(tmp_path / "out"))
+    assert done.exit_code == 0
+    assert "60 images; about" in done.stdout

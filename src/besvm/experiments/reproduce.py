@@ -194,23 +194,32 @@ def cost(sections: list[Section]) -> str:
     return f"All of it took {show_seconds(seconds)}{memory}."
 
 
-def markdown_of(folder: Path, figures: str) -> str:
-    """Return the page in Markdown, from the tables that a reproduction has written into ``folder``."""
-    kept = {path.stem: json.loads(path.read_text()) for path in (folder / "tables").glob("*.json")}
+def sections_of(folder: Path) -> list[Section]:
+    """Return what a page shows, from the tables that a reproduction has written into ``folder``."""
+    kept = _kept(folder)
     tables = {name: entry["rows"] for name, entry in kept.items()}
     sections = []
     for one in experiments():
         if one.name in kept:
             entry = kept[one.name]
             config = Config(**{name: _frozen(value) for name, value in entry["config"].items()})
-            drawn = dict.fromkeys(entry["figures"], b"")
-            sections.append(section_of(one, config, tables, drawn, entry))
+            sections.append(section_of(one, config, tables, dict.fromkeys(entry["figures"], b""), entry))
+    return sections
+
+
+def markdown_of(folder: Path, figures: str) -> str:
+    """Return the page in Markdown, from the tables that a reproduction has written into ``folder``."""
+    kept, sections = _kept(folder), sections_of(folder)
     about_runs = [*dict.fromkeys(kept[section.name]["about"] for section in sections), cost(sections)]
     missing = [name for name in MODULES if name not in kept]
     if missing:
         about_runs.append(f"Not run yet, and so not on this page: {', '.join(missing)}.")
     warnings = dict.fromkeys(kept[section.name]["warning"] for section in sections)
     return markdown_page(TITLE, " ".join(about_runs), sections, figures, " ".join(warnings).strip())
+
+
+def _kept(folder: Path) -> dict[str, Any]:
+    return {path.stem: json.loads(path.read_text()) for path in (folder / "tables").glob("*.json")}
 
 
 def _frozen(value: Any) -> Any:
