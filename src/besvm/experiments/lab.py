@@ -210,6 +210,7 @@ class Lab:
         C: float | None = 1.0,
         normalize: str | Nystrom | None = "mean-norm",
         norm: str | None = "mean-norm",
+        max_iter: int = MAX_ITER,
     ) -> Fitted:
         """Train on the first folds and score on the test fold; C = None chooses it by cross-validation."""
         X = self.expansion(labels, range(n_folds), basis, norm)
@@ -217,8 +218,8 @@ class Lab:
         y = self.labels[self.train_rows(n_folds)]
         start = perf_counter()
         self._normalise(X, X_test, len(labels), basis, normalize)
-        chosen = self.best_cost(X, y) if C is None else C
-        model = LinearSVMClassifier(C=chosen, probability=False, max_iter=MAX_ITER).fit(X, y)
+        chosen = self.best_cost(X, y, max_iter) if C is None else C
+        model = LinearSVMClassifier(C=chosen, probability=False, max_iter=max_iter).fit(X, y)
         seconds = perf_counter() - start
         return Fitted(model, float(model.score(X_test, self.labels[self.test_rows])), seconds)
 
@@ -241,7 +242,7 @@ class Lab:
             blocks.update(lambda rows, block: normalizer(block))
             MemoryBlocks(X_test).update(lambda rows, block: normalizer(block))
 
-    def best_cost(self, X: np.ndarray, y: np.ndarray) -> float:
+    def best_cost(self, X: np.ndarray, y: np.ndarray, max_iter: int = MAX_ITER) -> float:
         """Return the C with the best cross-validated accuracy; the columns of all folds are solved at once."""
         n_folds = self.config.cv_folds
         fold = np.empty(len(y), dtype=np.int8)
@@ -251,7 +252,7 @@ class Lab:
         left_out = np.repeat(np.arange(n_folds, dtype=np.int8), self.n_classes)
         problem = Problem(y, np.tile(np.arange(self.n_classes), n_folds), np.ones(len(y)), fold, left_out)
         accuracies = []
-        for result in solve_path(MemoryBlocks(X), problem, CS, tol=1e-2, max_iter=MAX_ITER):
+        for result in solve_path(MemoryBlocks(X), problem, CS, tol=1e-2, max_iter=max_iter):
             columns = fold[:, None].astype(int) * self.n_classes + np.arange(self.n_classes)
             margins = np.take_along_axis(result.margins, columns, axis=1)
             accuracies.append(float((margins.argmax(axis=1) == y).mean()))
