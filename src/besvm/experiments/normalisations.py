@@ -48,9 +48,9 @@ def cells(lab: Lab) -> list[Cell]:
 
 def _accuracies(lab: Lab, measures: tuple[str, ...], norm: str | None, normalize: str | None) -> Row:
     basis = lab.index_basis(lab.config.size)
-    fixed, chosen = (
-        lab.fit(measures, basis, normalize=normalize, norm=norm, C=C, max_iter=MAX_ITER) for C in (1.0, None)
-    )
+    options: Any = {"normalize": normalize, "norm": norm, "max_iter": MAX_ITER}
+    fixed = lab.fit(measures, basis, C=1.0, **options)
+    chosen = lab.fit(measures, basis, C=None, known=fixed, **options)
     return fixed.row() | {"accuracy_cv": chosen.accuracy, "C_cv": chosen.model.C, "passes_cv": chosen.model.n_passes_}
 
 
