@@ -35,7 +35,7 @@ from besvm._votes import class_pairs, class_scores
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.expander import Expander, fit_expander, mark_input, n_different
 from besvm.measures import as_measures
-from besvm.normalization import check_normalize, normalize_in_place, normalizer_bytes
+from besvm.normalization import apply_in_place, check_normalize, fit_normalizer, normalizer_bytes
 from besvm.solver import Intercept
 from besvm.storage import filled, plan
 
@@ -391,7 +391,8 @@ class BESVMClassifier(_MarginClassifier):
             chosen = plan(n, width, work, self.storage, self.memory_limit)
             say(self.verbose, str(chosen))
             with filled(expander, X, chosen.storage, self.verbose) as blocks:
-                normalizer = normalize_in_place(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
+                normalizer = fit_normalizer(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
+                apply_in_place(normalizer, blocks)
                 model = self._train(blocks, classes, labels, weights, **options)
         if self.penalty == "l1":
             expander, normalizer, model = drop_unused(expander, normalizer, model)

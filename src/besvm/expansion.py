@@ -13,7 +13,7 @@ from besvm._parallel import workers
 from besvm._validate import atomic_fit, check_vectors, forget, labels_or_none, make_rng
 from besvm.expander import fit_expander, mark_input
 from besvm.measures import Measure, as_measure, compares_vectors
-from besvm.normalization import check_normalize, normalize_in_place
+from besvm.normalization import apply_in_place, check_normalize, fit_normalizer
 from besvm.nystrom import Rotation
 from besvm.scaling import Affine
 from besvm.storage import filled
@@ -107,7 +107,8 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with workers(self.n_jobs):
             expander = fit_expander(X, labels, [measure], self.basis, make_rng(self.random_state))
             with filled(expander, X, "memory", self.verbose) as blocks:
-                normalizer = normalize_in_place(expander, blocks, X, labels, self.normalize, self.basis_weight)
+                normalizer = fit_normalizer(expander, blocks, X, labels, self.normalize, self.basis_weight)
+                apply_in_place(normalizer, blocks)
         self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
         self.similarity_ = expander.measures[0].similarity
         self.basis_rows_ = expander.measures[0].rows
@@ -121,8 +122,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "similarity_")
         X = check_vectors(self, X, self._vectors, reset=False)
         with workers(self.n_jobs), filled(self._expander, X, "memory", self.verbose) as blocks:
-            if self._normalizer is not None:
-                blocks.update(lambda rows, block: self._normalizer(block))
+            apply_in_place(self._normalizer, blocks)
         return _float32(blocks.matrix)
 
     def _measure(self) -> Measure:

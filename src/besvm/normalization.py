@@ -67,20 +67,10 @@ def fit_normalizer(
     return fit_affine(blocks, expander.groups, normalize, weights, balance)
 
 
-def normalize_in_place(
-    expander: Expander,
-    blocks: RowBlocks,
-    X: Any,
-    labels: np.ndarray | None,
-    normalize: Any,
-    basis_weight: str | None = None,
-    weights: np.ndarray | None = None,
-) -> Normalizer | None:
-    """Learn a normalisation, as :func:`fit_normalizer`, and apply it to the blocks that it was learnt from."""
-    normalizer = fit_normalizer(expander, blocks, X, labels, normalize, basis_weight, weights)
+def apply_in_place(normalizer: Normalizer | None, blocks: RowBlocks) -> None:
+    """Normalise the raw similarities in ``blocks``."""
     if normalizer is not None:
         blocks.update(lambda rows, block: normalizer(block))
-    return normalizer
 
 
 def normalizer_bytes(normalize: Any, expander: Expander) -> int:

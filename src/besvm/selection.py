@@ -36,7 +36,7 @@ from besvm._validate import (
 from besvm.classifier import BESVMClassifier
 from besvm.expander import Expander, fit_expander, mark_input
 from besvm.measures import Measure, as_measures, compares_vectors
-from besvm.normalization import check_normalize, fit_normalizer, normalizer_bytes
+from besvm.normalization import apply_in_place, check_normalize, fit_normalizer, normalizer_bytes
 from besvm.solver import work_bytes
 from besvm.storage import Plan, plan
 
@@ -323,8 +323,7 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
                 shown.advance(rows.stop - rows.start)
             first += n_rows(X)
         normalizer = fit_normalizer(source, SideBySide([part], data.train), data.X, None, self.normalize)
-        if normalizer is not None:
-            SideBySide([part], slice(0, data.n_all)).update(lambda rows, block: normalizer(block))
+        apply_in_place(normalizer, SideBySide([part], slice(0, data.n_all)))
 
     def _select(self, trials: Trials, most: int) -> tuple[list[int], list[Step], Step | None]:
         order: list[int] = []

@@ -25,7 +25,7 @@ from besvm._votes import class_pairs, class_scores, count_votes
 from besvm.baselines._pairs import check_fits, memory_limit_bytes
 from besvm.expander import Expander, fit_expander, mark_input, n_different
 from besvm.measures import as_measures
-from besvm.normalization import check_normalize, normalize_in_place, normalizer_bytes
+from besvm.normalization import apply_in_place, check_normalize, fit_normalizer, normalizer_bytes
 from besvm.nystrom import Nystrom
 from besvm.storage import filled
 
@@ -147,7 +147,8 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             expander = fit_expander(X, classes[labels], measures, basis, make_rng(self.random_state), weights)
             self._check_memory(expander, n_rows(X), max(map(len, rows_of)))
             with filled(expander, X, "memory", self.verbose) as blocks:
-                normalizer = normalize_in_place(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
+                normalizer = fit_normalizer(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
+                apply_in_place(normalizer, blocks)
                 self._solve_pairs(blocks.matrix, labels, weights, rows_of)
         self.classes_, self.pairs_ = classes, pairs
         self.support_ = np.unique(np.concatenate([rows for rows, _ in self.alphas_]))

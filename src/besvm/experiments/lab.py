@@ -19,6 +19,7 @@ from besvm.experiments.cache import MatrixCache
 from besvm.experiments.config import Config
 from besvm.experiments.costs import Costs
 from besvm.measures import parse_shorthand
+from besvm.normalization import apply_in_place
 from besvm.nystrom import Nystrom, Rotation
 from besvm.scaling import MeanNormScaler, fit_affine
 from besvm.similarities import Similarity, resolve
@@ -245,9 +246,8 @@ class Lab:
             normalizer = Rotation(groups, [root.astype(X.dtype) for root in roots])
         else:
             normalizer = fit_affine(blocks, groups, normalize)
-        if normalizer is not None:
-            blocks.update(lambda rows, block: normalizer(block))
-            MemoryBlocks(X_test).update(lambda rows, block: normalizer(block))
+        for several in (blocks, MemoryBlocks(X_test)):
+            apply_in_place(normalizer, several)
 
     def best_cost(self, X: np.ndarray, y: np.ndarray) -> float:
         """Return the C with the best cross-validated accuracy; the columns of all folds are solved at once."""
