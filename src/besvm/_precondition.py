@@ -58,9 +58,7 @@ class Preconditioner:
             result: np.ndarray = self._combined(solved)
             if self.vectors.shape[0] > self.vectors.shape[1]:
                 outside = R - self._combined(inside)
-                if (
-                    stiff
-                ):  # what rounding has left of R inside the span is then large beside what the Hessian makes of it
+                if stiff:  # what rounding has left of R inside the span is large beside what the Hessian makes of it
                     outside -= self._combined(self._coordinates_of(outside))
                 result += outside / rest
             return result

@@ -203,12 +203,8 @@ def solve(
     n_iter = 0
     while True:
         norm = state.relative_gradient()
-        W[:, at], margins[:, at], objective[at], gradient_norm[at] = (
-            state.W,
-            state.margins,
-            state.objective,
-            norm,
-        )
+        W[:, at], margins[:, at] = state.W, state.margins
+        objective[at], gradient_norm[at] = state.objective, norm
         if report is not None:
             report(f"step {n_iter}: {len(at)} of {K} columns at work, relative gradient {norm.max():.1e}")
         going = (norm > tol) & gained
