@@ -8,7 +8,7 @@ import pytest
 
 from besvm.experiments import MODULES, experiments
 from besvm.experiments.base import OURS, PAPER, Claim, Undefined, check, distinct, value, where
-from besvm.experiments.config import FULL, MEASURES, QUICK
+from besvm.experiments.config import FULL, M2, MEASURES, QUICK
 from besvm.experiments.eigenvalues import correlation
 from besvm.experiments.results import write_table
 from besvm.experiments.sparsity import lead, sparser, sparsest
@@ -100,12 +100,32 @@ def test_means_over_some_measures_are_no_verdict():
     """Interrupted after ten of eleven measures, the normalisations have no mean."""
     (normalisations,) = experiments(["normalisations"])
     table = [
-        {"features": f, "kernel_map": k, "kind": "single", "measures": measure, "accuracy": 0.5, "accuracy_cv": 0.5}
+        {"features": f, "kernel_map": k, "measures": measure, "accuracy": 0.5, "accuracy_cv": 0.5}
         for f, k, measure in product(("none", "z-score", "BE-SVM"), ("none", "z-score", "BE-SVM"), MEASURES[:-1])
     ]
     single = [claim for claim in normalisations.claims(FULL, table) if "single" in claim.sentence]
     assert single
     assert all(claim.holds is None for claim in single)
+
+
+@pytest.mark.parametrize(("chosen", "verdict"), [(0.505, "holds"), (0.53, "does not hold")])
+def test_one_measure_that_wants_another_cost_is_enough(chosen, verdict):
+    """H8R is a measure and the beginning of M2: what C does to it is not said of the sets that follow."""
+    (normalisations,) = experiments(["normalisations"])
+    table = [
+        {
+            "features": "BE-SVM",
+            "kernel_map": "BE-SVM",
+            "measures": label,
+            "accuracy": 0.5,
+            "accuracy_cv": chosen if label == "H8R" else 0.5,
+        }
+        for label in {*MEASURES, *(" + ".join(M2[:count]) for count in (2, 3, 4))}
+    ]
+    (claim,) = [claim for claim in normalisations.claims(FULL, table) if claim.sentence.startswith("C = 1 is enough")]
+    assert claim.verdict == verdict
+    assert "0.0% for the first two" in claim.measured
+    assert f"{chosen - 0.5:.1%} for single" in claim.measured
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -37,7 +37,8 @@ def cells(lab: Lab) -> list[Cell]:
     for measure in MEASURES:
         own = costs.fit([measure], 1, index)
         pairs = PAIR_SECONDS[measure] * len(lab.train_rows(2)) * width
-        unseen = pairs + own  # another basis is another matrix of similarities
+        training = costs.fixed(0.2) + costs.train(len(lab.train_rows()), width)
+        unseen = pairs + training  # another basis is another matrix of similarities
         found.append(
             Cell({"measure": measure, "way": "Indx"}, partial(_indexed, lab, measure, "mean-norm"), own, memory)
         )
@@ -46,10 +47,10 @@ def cells(lab: Lab) -> list[Cell]:
             found.append(Cell(key, partial(_random, lab, measure, trial), unseen, memory))
         for way, selector in SELECTORS.items():
             compute = partial(_selected, lab, measure, selector(per_class=size))
-            found.append(Cell({"measure": measure, "way": way}, compute, 3 * unseen, choosing))
+            found.append(Cell({"measure": measure, "way": way}, compute, 2 * unseen, choosing))
         for spectrum in WAYS:
             compute = partial(_indexed, lab, measure, Nystrom(spectrum))
-            found.append(Cell({"measure": measure, "way": f"Nyström, {spectrum}"}, compute, costs.fixed(4), memory))
+            found.append(Cell({"measure": measure, "way": f"Nyström, {spectrum}"}, compute, costs.fixed(3), memory))
     return found
 
 

@@ -46,10 +46,14 @@ class Costs:
         return seconds * len(self.lab.images) / IMAGES
 
     def fit(self, labels: Sequence[str], n_folds: int, basis: Basis, norm: str | None = "mean-norm") -> float:
-        """Return the seconds of :meth:`Lab.fit`; similarities that are there or planned already cost nothing."""
-        lab = self.lab
-        width = sum(map(len, basis))
-        total = self.fixed(0.2) + self.train(len(lab.train_rows(n_folds)), width * len(labels))
+        """Return the seconds of :meth:`Lab.fit`, with those of the similarities that are neither there nor planned."""
+        width = sum(map(len, basis)) * len(labels)
+        training = self.fixed(0.2) + self.train(len(self.lab.train_rows(n_folds)), width)
+        return training + self.similarities(labels, n_folds, basis, norm)
+
+    def similarities(self, labels: Sequence[str], n_folds: int, basis: Basis, norm: str | None = "mean-norm") -> float:
+        """Return the seconds of :meth:`Lab.expansion`; similarities that are there or planned cost nothing."""
+        lab, total = self.lab, 0.0
         for label in labels:
             for fold in (*range(n_folds), 5):
                 rows = np.flatnonzero(lab.fold == fold)

@@ -24,7 +24,7 @@ def cells(lab: Lab) -> list[Cell]:
         for rigid in MOVES[cell]:
             rows, width = n * copies(rigid), lab.features_per_image(cell)
             key = {"model": f"linear SVM, H{cell}", "images": n, "jitter": rigid}
-            seconds, memory = costs.fixed(1) + costs.train(rows, width), 2 * 4 * rows * width
+            seconds, memory = costs.fixed(1) + 3 * costs.train(rows, width), 2 * 4 * rows * width
             found.append(Cell(key, partial(_linear, lab, cell, rigid), seconds, memory))
     for images in (n // SHARE, n):
         for rigid in MOVES[8]:

@@ -28,7 +28,7 @@ from besvm.solver import Problem, solve_path
 Basis = list[np.ndarray]  # row numbers in pieces: the similarities to each piece are kept by themselves
 CS = [0.1, 1.0, 10.0]
 MAX_ITER = 100  # Newton steps; normalised features take about ten
-CV_ITER = 10  # of them where C is chosen: an order of three is wanted, not models
+CV_ITER = 5  # of them for each C where it is chosen: an order of three is wanted, not models
 FORMAT = 2  # raise it whenever the same recipe gives other numbers: what was kept before is then computed again
 
 

@@ -136,14 +136,16 @@ def _write(out: Path, lab: Lab, results: Results, steps: list[Step], about_run: 
         reasons = failed.get(experiment.name, [])
         waiting = [(cell, "not run yet") for _, cell in step.waiting if all(cell.key != one.key for one, _ in reasons)]
         left_out = counted([*step.skipped, *reasons, *waiting])
-        kept: dict[str, Any] = {
+        kept = {
             "title": experiment.title,
             "about": about_run,
             "warning": warning,
             "figures": list(figures),
+            "left_out": left_out,
+            "config": asdict(lab.config),
+            "seconds": round(step.spent.taken, 1),
+            "peak_memory": step.spent.peak,
         }
-        kept |= {"left_out": left_out, "config": asdict(lab.config)}
-        kept |= {"seconds": round(step.spent.taken, 1), "peak_memory": step.spent.peak}
         write_table(out, experiment.name, step.table, kept)
         sections.append(section_of(experiment, lab.config, tables, figures, kept))
     words = f"{about_run} {cost(sections)}"
@@ -186,10 +188,8 @@ def section_of(
 
 def cost(sections: list[Section]) -> str:
     """Return what all that is shown took."""
-    seconds, peak = (
-        sum(section.seconds for section in sections),
-        max((section.peak_memory for section in sections), default=0),
-    )
+    seconds = sum(section.seconds for section in sections)
+    peak = max((section.peak_memory for section in sections), default=0)
     memory = f" and at most {show_bytes(peak)} of memory" if peak else ""
     return f"All of it took {show_seconds(seconds)}{memory}."
 

@@ -57,7 +57,7 @@ def _is_running(pid: str) -> bool:
     return True
 
 
-DOUBT = 10.0  # seconds that are taken to keep to the plan, so that the first small cells do not decide
+DOUBT = 60.0  # seconds that are taken to keep to the plan, so that the first small cells do not decide
 
 
 class Spent(NamedTuple):

@@ -115,7 +115,8 @@ def show_plan(console: Console, steps: list[Step], lab: Lab) -> None:
     console.print(table)
     console.print(f"\n{len(lab.images):,} images; about {show_seconds(seconds_left(steps))} on two cores")
     memory = "" if lab.memory_limit is None else f"memory: at most {show_bytes(lab.memory_limit)}; "
-    now, more, most = map(show_bytes, (lab.cache.n_bytes, lab.costs.planned_bytes, lab.cache.limit))
+    planned = lab.costs.planned_bytes if any(step.waiting for step in steps) else 0
+    now, more, most = map(show_bytes, (lab.cache.n_bytes, planned, lab.cache.limit))
     console.print(f"{memory}disk: {now} of similarities now, about {more} more, at most {most}")
     for step in steps:
         for text in counted(step.skipped):
