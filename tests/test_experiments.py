@@ -28,7 +28,7 @@ from besvm.experiments.cache import MatrixCache
 from besvm.experiments.config import M2, QUICK
 from besvm.experiments.lab import Lab
 from besvm.experiments.results import Results, Spent, as_csv, sweep, write_text
-from besvm.experiments.runner import Step, context_of, make_plan, run, seconds_left
+from besvm.experiments.runner import Step, context_of, make_plan, run, seconds_left, show_plan
 
 
 @pytest.fixture(scope="module")
@@ -283,6 +283,18 @@ def test_plan_counts_the_disk_that_similarities_will_take(lab, tmp_path):
     fresh.costs.fit(["H8R", "H4(2,1)"], 1, basis)
     fresh.costs.fit(["H8R"], 1, basis)  # planned already
     assert fresh.costs.planned_bytes == 4 * 150 * sum(map(len, basis)) * 4 - 4 * 150 * len(basis[0])
+
+
+def test_plan_of_what_is_finished_takes_no_disk(lab, tmp_path):
+    """The similarities of finished cells may have left the cache: they are not computed again."""
+    fresh, results = replaced(lab, cache=MatrixCache(tmp_path / "cache", 10**8)), Results(tmp_path, "context")
+    fresh.costs.fit(["H8R"], 1, lab.index_basis(2))
+    cell, said = Cell({"k": 0}, never), io.StringIO()
+    show_plan(Console(file=said), make_plan([some(cell)], fresh, results), fresh)
+    results.keep("some", cell, {"k": 0}, Spent())
+    assert "about 0 bytes more" not in said.getvalue()
+    show_plan(Console(file=said), make_plan([some(cell)], fresh, results), fresh)
+    assert "about 0 bytes more" in said.getvalue()
 
 
 def test_estimates_shrink_with_the_data(lab):
