@@ -9,7 +9,7 @@ import numpy as np
 
 from besvm.experiments.base import OURS, Cell, Claim, Experiment, Row, Table, check, minus, of_all, value, where
 from besvm.experiments.config import M2, MEASURES, Config
-from besvm.experiments.lab import Lab
+from besvm.experiments.lab import CV_ITER, Lab
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -256,7 +256,8 @@ EXPERIMENT = Experiment(
         "Means over the finished measures. Z-scored features are long vectors, for which a Gaussian kernel with gamma "
         "= 1 is almost constant: H8R and H4R are then at chance, which weighs on every mean; a claim on the other "
         f"measures is among ours. Unnormalised kernel maps may not converge in {MAX_ITER} Newton steps, of many passes "
-        "each. The solver is ours, with its own preconditioner."
+        f"each. C is chosen by cross-validation with {config.cv_folds} folds, after at most {CV_ITER} Newton steps for "
+        "each value, going on from the last. The solver is ours, with its own preconditioner."
     ),
     captions={
         "normalization_one_sim": "Single measures: colours for the features' normalisation, markers the kernel map's.",

@@ -187,11 +187,11 @@ def section_of(
 
 
 def cost(sections: list[Section]) -> str:
-    """Return what all that is shown took."""
+    """Return what all that is shown took, whether it was run in one go or in parts."""
     seconds = sum(section.seconds for section in sections)
     peak = max((section.peak_memory for section in sections), default=0)
     memory = f" and at most {show_bytes(peak)} of memory" if peak else ""
-    return f"All of it took {show_seconds(seconds)}{memory}."
+    return f"All cells took {show_seconds(seconds)}{memory}, in one go or in parts."
 
 
 def sections_of(folder: Path) -> list[Section]:
