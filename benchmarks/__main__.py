@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from besvm._parallel import n_workers
+from besvm._support.threads import n_workers
 
 NAMES = (
     *("startup", "features", "linear", "kernel", "sparse", "scaling", "tolerance", "images", "grid"),

@@ -113,13 +113,13 @@ def _uneven_rows(y: np.ndarray, largest: int, smallest: int) -> np.ndarray:
 def _clusters(n_basis: int) -> Task:
     """Return three classes of Gaussian clusters, whose sizes fall from 1,500 to 5; the test has as many of each."""
     rng = np.random.default_rng(0)
-    centres = rng.normal(scale=2.0, size=(60, 8))
-    label = rng.integers(0, 3, len(centres))
-    sizes = np.geomspace(1500, 5, len(centres)).round().astype(int)
+    centers = rng.normal(scale=2.0, size=(60, 8))
+    label = rng.integers(0, 3, len(centers))
+    sizes = np.geomspace(1500, 5, len(centers)).round().astype(int)
 
     def draw(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        cluster = np.repeat(np.arange(len(centres)), counts)
-        return centres[cluster] + rng.normal(scale=0.8, size=(len(cluster), 8)), label[cluster]
+        cluster = np.repeat(np.arange(len(centers)), counts)
+        return centers[cluster] + rng.normal(scale=0.8, size=(len(cluster), 8)), label[cluster]
 
-    test = draw(np.full(len(centres), 100))
+    test = draw(np.full(len(centers), 100))
     return Task("uneven clusters, RBF", RBF(), draw(sizes), test, n_basis, UNEVEN)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from besvm.basis import IndexBasis
+from besvm.blocks.plan import filled
 from besvm.datasets import load_cifar10
-from besvm.expander import fit_expander
+from besvm.expand.expander import fit_expander
 from besvm.measures import as_measures
-from besvm.scaling import fit_affine
-from besvm.storage import filled
+from besvm.normalize.affine import fit_affine
 
 SETS = {4: ["H8R", "H4(2,0)", "H4(0,1)", "H8(1,0)"], 2: ["H8R", "H8(1,0)"], 1: ["H8R"]}
 
@@ -47,7 +47,7 @@ def source() -> str:
 def mixture(n: int, n_features: int = 60, n_classes: int = 10) -> tuple[np.ndarray, np.ndarray]:
     """Return ten overlapping classes of eight Gaussians each."""
     rng = np.random.default_rng(0)
-    centres = rng.normal(size=(n_classes, 8, n_features))
+    centers = rng.normal(size=(n_classes, 8, n_features))
     y = rng.integers(0, n_classes, n)
-    X = centres[y, rng.integers(0, 8, n)] + rng.normal(scale=1.6, size=(n, n_features))
+    X = centers[y, rng.integers(0, 8, n)] + rng.normal(scale=1.6, size=(n, n_features))
     return X.astype(np.float32), y

@@ -1,4 +1,4 @@
-"""FHOG and CellColour on 32 x 32 colour images: images a second, on all threads."""
+"""FHOG and CellColor on 32 x 32 color images: images a second, on all threads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from besvm import FHOG, CellColour
+from besvm import FHOG, CellColor
 
 
 def benchmark(quick: bool = False) -> list[dict[str, Any]]:
@@ -15,7 +15,7 @@ def benchmark(quick: bool = False) -> list[dict[str, Any]]:
     n = 1000 if quick else 60_000
     images = np.random.default_rng(0).integers(0, 256, (n, 32, 32, 3), dtype=np.uint8)
     rows = []
-    for descriptor in (FHOG(cell=8), FHOG(cell=4), FHOG(cell=8, border="pad"), CellColour(cell=4)):
+    for descriptor in (FHOG(cell=8), FHOG(cell=4), FHOG(cell=8, border="pad"), CellColor(cell=4)):
         descriptor.fit_transform(images[:10])
         best = np.inf
         for _ in range(3):

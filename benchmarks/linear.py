@@ -1,4 +1,4 @@
-"""LinearSVMClassifier against LinearSVC: the same objective (C = 1, squared hinge, penalised intercept), ten classes.
+"""LinearSVMClassifier against LinearSVC: the same objective (C = 1, squared hinge, penalized intercept), ten classes.
 
 Every contestant runs in a process of its own, on the same features read from a file, so that its peak memory is its
 own: ``extra_memory`` is what fit adds to the peak, as a multiple of the size of the features.

@@ -55,7 +55,7 @@ def plot(rows: list[dict[str, Any]], folder: Path) -> None:
     for axis, key, part in ((axes[0], "rows", rows[:3]), (axes[1], "classes", rows[3:])):
         x, y = [row[key] for row in part], [row["seconds"] for row in part]
         axis.plot(x, y, "o-", label="measured")
-        axis.plot(x, [y[0] * value / x[0] for value in x], "--", color="grey", label="linear growth")
+        axis.plot(x, [y[0] * value / x[0] for value in x], "--", color="gray", label="linear growth")
         axis.set(xlabel=key, ylabel="seconds to train", xlim=(0, None), ylim=(0, None))
         axis.spines[["top", "right"]].set_visible(False)
         axis.legend(frameon=False)

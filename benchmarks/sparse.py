@@ -1,6 +1,6 @@
 """The L1 penalty: its solver against LinearSVC(penalty="l1"), and a pruned large basis against a small one.
 
-The first rows race the two solvers on the same features, to the same objective (C = 1, penalised intercept, ten
+The first rows race the two solvers on the same features, to the same objective (C = 1, penalized intercept, ten
 classes). The others train BE-SVM with H8R on the first fold of CIFAR-10: L1 over 10 x 250 exemplars, along a path of
 C, and L2 over as many and over 10 x 100.
 """

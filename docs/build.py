@@ -14,15 +14,15 @@ import besvm.analysis
 import besvm.baselines
 import besvm.basis
 import besvm.datasets
+import besvm.features
 import besvm.measures
 import besvm.selection
 import besvm.similarities
 import besvm.testing
-import besvm.variants
-from besvm.experiments import experiments
-from besvm.experiments.base import PAPER
-from besvm.experiments.reproduce import markdown_of, sections_of
-from besvm.report.page import claims_of, tally
+from besvm.reproduction import experiments
+from besvm.reproduction.base import PAPER
+from besvm.reproduction.page import claims_of, tally
+from besvm.reproduction.reproduce import markdown_of, sections_of
 
 DOCS = Path(__file__).parent
 ORDER = (
@@ -47,7 +47,7 @@ MODULES = {
     "besvm.datasets": ["load_cifar10", "fetch_cifar10", "load_images", "make_toy"],
     "besvm.testing": ["check_similarity"],
     "besvm.measures": ["mirrored", "parse_shorthand"],
-    "besvm.variants": ["mirror", "Shifts", "Rotations", "Crops"],
+    "besvm.features": ["mirror", "Shifts", "Rotations", "Crops"],
 }
 
 
@@ -145,7 +145,7 @@ def demo_table() -> str:
 
 def cifar10_table() -> str:
     """Return the most telling rows of the example on CIFAR-10."""
-    wanted = ("linear SVM, H8", "BE-SVM, H8R", "BE-SVM, H4(2,0)", "BE-SVM, M2", "BE-SVM, M2 mirrored + colour")
+    wanted = ("linear SVM, H8", "BE-SVM, H8R", "BE-SVM, H4(2,0)", "BE-SVM, M2", "BE-SVM, M2 mirrored + color")
     by_name = {row["measures"]: row for row in measured("cifar10")["rows"]}
     rows = [{"measures": name, "test accuracy": f"{by_name[name]['accuracy']:.3f}"} for name in wanted]
     return table(rows)

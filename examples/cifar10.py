@@ -2,7 +2,7 @@
 
     python examples/cifar10.py [FOLDER] [--out FOLDER]
 
-FOLDER holds the official binary files (by default where besvm.datasets.fetch_cifar10 puts them). Trains on 10,000
+FOLDER holds the official binary files (by default where besvm.datasets.toy.fetch_cifar10 puts them). Trains on 10,000
 images with 10 x 100 exemplars and C = 1, tests on 10,000, prints one table, and draws the winning alignments of a few
 test images. The table lands in cifar10.json, the drawing in cifar10-alignments.png, both in the --out folder.
 
@@ -23,7 +23,7 @@ import numpy as np
 from rich.console import Console
 from sklearn.pipeline import make_pipeline
 
-from besvm import FHOG, BasisExpansion, CellColour, LinearSVMClassifier, MeanNormScaler, Measure
+from besvm import FHOG, BasisExpansion, CellColor, LinearSVMClassifier, MeanNormScaler, Measure
 from besvm.basis import IndexBasis
 from besvm.datasets import load_cifar10
 from besvm.measures import as_measures, mirrored
@@ -31,8 +31,8 @@ from besvm.similarities import RBF, Deformable, Rigid
 
 SINGLE = ["H8L", "H8R", "H8(0,1)", "H8(1,0)", "H4L", "H4R", "H4(0,1)", "H4(1,0)", "H4(1,1)", "H4(2,0)", "H4(2,1)"]
 M2 = ["H8R", "H4(2,0)", "H4(0,1)", "H8(1,0)"]
-COLOUR = [
-    Measure(similarity, features=make_pipeline(CellColour(cell=4), MeanNormScaler()), name=f"colour {name}")
+COLOR = [
+    Measure(similarity, features=make_pipeline(CellColor(cell=4), MeanNormScaler()), name=f"color {name}")
     for name, similarity in (("R", RBF(gamma=1.0)), ("(2,0)", Rigid(2)))
 ]
 BASIS = IndexBasis(per_class=100)
@@ -83,7 +83,7 @@ def main() -> None:
     report("BE-SVM, M2", as_measures(M2))
     mirrors = [mirrored(measure) for measure in M2]
     report("BE-SVM, M2 mirrored", mirrors)
-    report("BE-SVM, M2 mirrored + colour", mirrors + [mirrored(measure) for measure in COLOUR])
+    report("BE-SVM, M2 mirrored + color", mirrors + [mirrored(measure) for measure in COLOR])
     result = {
         "what": "BE-SVM trained on fold 1 of CIFAR-10, 10 x 100 exemplars, C = 1; accuracy on the 10,000 test images.",
         "command": "python examples/cifar10.py",

@@ -69,7 +69,7 @@ def squared_hinge(w, b, X, y, weights=None):
 
 
 def l1_objective(w, b, X, y, C, weights=None, penalize_intercept=False):
-    """What LIBLINEAR minimises for its L1-regularised L2-loss SVC, for one problem, y in {-1, 1}."""
+    """What LIBLINEAR minimizes for its L1-regularized L2-loss SVC, for one problem, y in {-1, 1}."""
     return np.abs(w).sum() + penalize_intercept * abs(b) + C * squared_hinge(w, b, X, y, weights)
 
 
@@ -88,7 +88,7 @@ def l1_violation(w, b, X, y, C, weights=None, intercept="free"):
 
 
 def l1_proximal_gradient(X, y, C, weights=None, intercept="free", n_steps=20_000):
-    """Minimise :func:`l1_objective` by accelerated proximal gradient steps; return w and b."""
+    """Minimize :func:`l1_objective` by accelerated proximal gradient steps; return w and b."""
     weights = np.ones(len(X)) if weights is None else weights
     A = np.column_stack([X, np.full(len(X), 0.0 if intercept == "none" else 1.0)])
     price = np.append(np.ones(X.shape[1]), 1.0 if intercept == "penalized" else 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def regularisation(penalty, radius, z):
+def regularization(penalty, radius, z):
     """R(z) of a weight or a table."""
     if np.ndim(penalty) == 0:
         return -penalty * (z[0] ** 2 + z[1] ** 2)
@@ -29,10 +29,10 @@ def deformable_pair(x, y, rigid=0, local=0, rigid_penalty=0.0, local_penalty=0.0
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     best = -np.inf
     for z_r in box(rigid):
-        total = regularisation(rigid_penalty, rigid, z_r)
+        total = regularization(rigid_penalty, rigid, z_r)
         for c in np.ndindex(x.shape[:2]):
             total += max(
-                regularisation(local_penalty, local, z_l)
+                regularization(local_penalty, local, z_l)
                 + cell_product(x, y, c, (c[0] + z_r[0] + z_l[0], c[1] + z_r[1] + z_l[1]))
                 for z_l in box(local)
             )

@@ -1,4 +1,4 @@
-"""FHOG and mean colours in float64, straight from the definition, to check the fast code by."""
+"""FHOG and mean colors in float64, straight from the definition, to check the fast code by."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def between(image: np.ndarray, y: float, x: float) -> np.ndarray:
     return (1 - (y - top)) * upper + (y - top) * lower
 
 
-def cell_colours(image: np.ndarray, cell: int) -> np.ndarray:
+def cell_colors(image: np.ndarray, cell: int) -> np.ndarray:
     """Return the mean of every whole cell of one image (h, w, channels), white at 255, on a scale of 0..1."""
     rows, columns = image.shape[0] // cell, image.shape[1] // cell
     out = np.zeros((rows, columns, image.shape[2]))

@@ -162,8 +162,8 @@ INTERRUPTED = """
     if sys.argv[2] == "solver":  # never converges, and never stops by itself
         # all is compiled beforehand: numba answers an interrupt of its compiler with errors of its own
         BESVMClassifier("rbf", basis=200, storage="disk", n_jobs=1).fit(X, np.arange(5000) % 2)
-        import besvm.solver
-        besvm.solver._Newton.step = (lambda step: lambda self, p: step(self, p) | True)(besvm.solver._Newton.step)
+        from besvm.solver.newton import _Newton
+        _Newton.step = (lambda step: lambda self, p: step(self, p) | True)(_Newton.step)
     print("fitting", os.listdir(sys.argv[1]), flush=True)
     try:
         clf.fit(X, np.arange(5000) % 2)

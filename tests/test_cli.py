@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from besvm import __version__
-from besvm._progress import progress
+from besvm._support.progress import progress
 from besvm.cli import app
 from besvm.similarities import registered
 
@@ -52,10 +52,10 @@ class Terminal:
 def test_a_bar_on_a_terminal_lines_in_pipes_and_silence_otherwise(capsys, monkeypatch):
     import sys
 
-    from besvm import _progress
+    from besvm._support import progress as bars
 
-    monkeypatch.setattr(_progress, "BAR_AFTER", 0.0)
-    monkeypatch.setattr(_progress, "LINE_EVERY", 0.0)
+    monkeypatch.setattr(bars, "BAR_AFTER", 0.0)
+    monkeypatch.setattr(bars, "LINE_EVERY", 0.0)
     for verbose in (0, 1):
         with progress("counting", 4, verbose) as shown:
             for _ in range(4):
@@ -71,10 +71,10 @@ def test_a_bar_on_a_terminal_lines_in_pipes_and_silence_otherwise(capsys, monkey
 
 
 def test_the_bar_goes_away_after_an_error(monkeypatch):
-    from besvm import _progress
+    from besvm._support import progress as bars
 
     closed = []
-    monkeypatch.setattr(_progress.Progress, "close", lambda self: closed.append(self.what))
+    monkeypatch.setattr(bars.Progress, "close", lambda self: closed.append(self.what))
 
     def divide():
         with progress("dividing", 1, 0):

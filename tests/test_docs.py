@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from besvm.experiments import MODULES
+from besvm.reproduction import MODULES
 
 ROOT = Path(__file__).parent.parent
 

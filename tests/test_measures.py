@@ -40,7 +40,7 @@ def test_one_or_several_of_anything():
 
 
 def test_shorthand_measures_are_what_they_say(rng):
-    """H8L on images: the dot product of centred and scaled HOG features."""
+    """H8L on images: the dot product of centered and scaled HOG features."""
     images = rng.integers(0, 256, (40, 32, 32, 3), dtype=np.uint8)
     features = MeanNormScaler().fit_transform(FHOG(cell=8).fit_transform(images)).reshape(40, -1)
     clf = BESVMClassifier(["H8L", "H8R", "H8(0,0)"], basis=[3, 1, 4]).fit(images, np.arange(40) % 2)

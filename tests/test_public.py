@@ -9,7 +9,7 @@ def test_the_public_names_are_exactly_these():
     assert sorted(besvm.__all__) == [
         "BESVMClassifier",
         "BasisExpansion",
-        "CellColour",
+        "CellColor",
         "FHOG",
         "LinearSVMClassifier",
         "MeanNormScaler",

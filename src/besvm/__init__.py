@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from besvm.classifier import BESVMClassifier, LinearSVMClassifier
     from besvm.expansion import BasisExpansion
-    from besvm.images import FHOG, CellColour
+    from besvm.features import FHOG, CellColor
     from besvm.measures import Measure
-    from besvm.nystrom import Nystrom
-    from besvm.scaling import MeanNormScaler
+    from besvm.normalize.affine import MeanNormScaler
+    from besvm.normalize.nystrom import Nystrom
 
 __version__ = "0.1.0"
 
@@ -17,7 +17,7 @@ __all__ = [
     "FHOG",
     "BESVMClassifier",
     "BasisExpansion",
-    "CellColour",
+    "CellColor",
     "LinearSVMClassifier",
     "MeanNormScaler",
     "Measure",
@@ -27,12 +27,12 @@ __all__ = [
 _HOME = {  # imported when first asked for: scikit-learn alone takes most of a second
     "BESVMClassifier": "classifier",
     "BasisExpansion": "expansion",
-    "CellColour": "images",
-    "FHOG": "images",
+    "CellColor": "features",
+    "FHOG": "features",
     "LinearSVMClassifier": "classifier",
-    "MeanNormScaler": "scaling",
+    "MeanNormScaler": "normalize.affine",
     "Measure": "measures",
-    "Nystrom": "nystrom",
+    "Nystrom": "normalize.nystrom",
 }
 
 

@@ -13,13 +13,10 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from besvm._fit_linear import PENALTIES, LinearModel, drop_unused, fit_linear, n_columns, plan_work
-from besvm._one_vs_one import fit_pairs, largest_pair
-from besvm._parallel import slices, workers
-from besvm._progress import progress, say
-from besvm._rows import n_rows, span
-from besvm._training_set import training_set
-from besvm._validate import (
+from besvm._support.progress import progress, say
+from besvm._support.rows import n_rows, span
+from besvm._support.threads import slices, workers
+from besvm._support.validation import (
     atomic_fit,
     check_choice,
     check_classes,
@@ -31,13 +28,16 @@ from besvm._validate import (
     make_rng,
     validated,
 )
-from besvm._votes import class_pairs, class_scores
 from besvm.blocks import MemoryBlocks, RowBlocks
-from besvm.expander import Expander, fit_expander, mark_input, n_different
+from besvm.blocks.plan import filled, plan
+from besvm.expand.expander import Expander, fit_expander, mark_input, n_different
+from besvm.expand.training import training_set
 from besvm.measures import as_measures
-from besvm.normalization import apply_in_place, check_normalize, fit_normalizer, normalizer_bytes
-from besvm.solver import Intercept
-from besvm.storage import filled, plan
+from besvm.normalize.normalization import apply_in_place, check_normalize, fit_normalizer, normalizer_bytes
+from besvm.solver.one_vs_one import fit_pairs, largest_pair
+from besvm.solver.one_vs_rest import PENALTIES, LinearModel, drop_unused, fit_linear, n_columns, plan_work
+from besvm.solver.problem import Intercept
+from besvm.solver.votes import class_pairs, class_scores
 
 MULTI_CLASS = ("ovr", "ovo", "ovo-own")
 
@@ -120,7 +120,7 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
         )
 
     def _take(self, classes: np.ndarray, used: np.ndarray, model: LinearModel) -> None:
-        """Remember what was learnt; ``used`` are the class numbers of the rows that weigh anything."""
+        """Remember what was learned; ``used`` are the class numbers of the rows that weigh anything."""
         result = model.result
         self.classes_ = classes
         self._one_vs_one = self.multi_class != "ovr" and len(classes) > 2
@@ -139,7 +139,7 @@ class _MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mi
 class LinearSVMClassifier(_MarginClassifier):
     """A linear SVM with squared hinge loss, one-vs-rest, all classes solved at once.
 
-    Minimises ½‖w‖² + C Σᵢ cᵢ max(0, 1 - yᵢ(w·xᵢ + b))² for every class (eq. besvm_primal), the objective of
+    Minimizes ½‖w‖² + C Σᵢ cᵢ max(0, 1 - yᵢ(w·xᵢ + b))² for every class (eq. besvm_primal), the objective of
     scikit-learn's ``LinearSVC``, by a preconditioned Newton method that reads the features a few dozen times and
     copies them never. Dense (float32 or float64) and CSR input.
 
@@ -260,7 +260,7 @@ class BESVMClassifier(_MarginClassifier):
     """The Basis Expanding SVM: a large-margin classifier on similarities to a basis, whatever the similarity.
 
     Every sample is measured against the exemplars of the basis by one or several similarity measures (eq.
-    besvm_feature_map); each measure's similarities are centred and divided by their mean norm (eq.
+    besvm_feature_map); each measure's similarities are centered and divided by their mean norm (eq.
     besvm_feature_map_norm) and stand side by side; a linear SVM with squared hinge loss is trained on them,
     one-vs-rest (eq. besvm_primal). The similarity need not be positive definite, nor even symmetric, and X may be
     anything that it can compare.
@@ -272,9 +272,9 @@ class BESVMClassifier(_MarginClassifier):
         Which rows become exemplars, as in :class:`BasisExpansion`; shared by all measures that have none of their own.
     normalize : {"mean-norm", "z-score", None} or Nystrom, default="mean-norm"
     basis_weight : {None, "balanced"}, default=None
-        As in :class:`BasisExpansion`: "balanced" takes away the pull towards classes with few exemplars.
+        As in :class:`BasisExpansion`: "balanced" takes away the pull toward classes with few exemplars.
     C : float, default=1.0
-        1 is nearly always right after the mean-norm normalisation.
+        1 is nearly always right after the mean-norm normalization.
     penalty : {"l2", "l1"}, default="l2"
         With "l1" most weights are zero, and the exemplars that no class uses are dropped from the model (not with
         ``Nystrom``, whose features are mixtures of all exemplars).
@@ -369,7 +369,7 @@ class BESVMClassifier(_MarginClassifier):
         X : anything with a length and slices that the measures can compare
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
-            What every row weighs in the loss and in the normalisation.
+            What every row weighs in the loss and in the normalization.
         """
         check_choice("penalty", self.penalty, PENALTIES)
         check_choice("multi_class", self.multi_class, MULTI_CLASS)

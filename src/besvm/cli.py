@@ -61,7 +61,7 @@ def reproduce(
     cache_limit: Annotated[str, typer.Option(help="How much disk the similarities may take.")] = "25 GB",
 ) -> None:
     """Reproduce the paper's tables and figures on CIFAR-10; goes on where it was interrupted."""
-    from besvm.experiments.reproduce import reproduce as run
+    from besvm.reproduction.reproduce import reproduce as run
 
     options: dict[str, Any] = {"quick": quick, "thorough": thorough, "only_plan": plan, "memory_limit": memory_limit}
     try:

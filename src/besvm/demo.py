@@ -81,7 +81,7 @@ def size(classifier: Any, n_features: int) -> tuple[int, int]:
     """Return the number of exemplars and of parameters: n_sv (d + 1) for a kernel SVM, as the paper counts.
 
     A linear SVM keeps its weights and intercepts. The others keep their exemplars and, for every class and every
-    similarity to an exemplar, a weight; Nyström's method also keeps its square normalisation.
+    similarity to an exemplar, a weight; Nyström's method also keeps its square normalization.
     """
     if isinstance(classifier, LinearSVC):
         return 0, classifier.coef_.size + classifier.intercept_.size

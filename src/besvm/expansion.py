@@ -1,4 +1,4 @@
-"""Turn samples into their normalised similarities to a basis."""
+"""Turn samples into their normalized similarities to a basis."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from besvm._parallel import workers
-from besvm._validate import atomic_fit, check_vectors, forget, labels_or_none, make_rng
-from besvm.expander import fit_expander, mark_input
+from besvm._support.threads import workers
+from besvm._support.validation import atomic_fit, check_vectors, forget, labels_or_none, make_rng
+from besvm.blocks.plan import filled
+from besvm.expand.expander import fit_expander, mark_input
 from besvm.measures import Measure, as_measure, compares_vectors
-from besvm.normalization import apply_in_place, check_normalize, fit_normalizer
-from besvm.nystrom import Rotation
-from besvm.scaling import Affine
-from besvm.storage import filled
+from besvm.normalize.affine import Affine
+from besvm.normalize.normalization import apply_in_place, check_normalize, fit_normalizer
+from besvm.normalize.nystrom import Rotation
 
 
 class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Features from similarities: φ(x) = normalise([s(b₁, x), ..., s(b_B, x)]).
+    """Features from similarities: φ(x) = normalize([s(b₁, x), ..., s(b_B, x)]).
 
     Eqs. besvm_feature_map and besvm_feature_map_norm of the paper, as a scikit-learn transformer. X is never coerced:
     anything with a length and slices will do, as long as the similarity can compare its items.
@@ -36,7 +36,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     features : transformer, optional
         Applied before the similarity, block by block.
     normalize : {"mean-norm", "z-score", None} or Nystrom, default="mean-norm"
-        "mean-norm" centres the features and divides them by the mean norm of the centred rows. ``Nystrom(...)``
+        "mean-norm" centers the features and divides them by the mean norm of the centered rows. ``Nystrom(...)``
         decorrelates them by the similarities within the basis.
     basis_weight : {None, "balanced"}, default=None
         "balanced" weighs the exemplars so that every class contributes equally to the features, however many of its
@@ -54,7 +54,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     similarity_ : Similarity
         With its data-derived parameters settled.
     mean_, scale_ : ndarray of shape (B,)
-        The learnt normalisation; absent with ``normalize=None`` and with ``Nystrom``.
+        The learned normalization; absent with ``normalize=None`` and with ``Nystrom``.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose the basis and learn the normalisation from the rows of X."""
+        """Choose the basis and learn the normalization from the rows of X."""
         self._fit(X, y)
         return self
 
@@ -118,7 +118,7 @@ class BasisExpansion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return _float32(blocks.matrix)
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the normalised similarities of X to the basis, of shape (len(X), B), in float32."""
+        """Return the normalized similarities of X to the basis, of shape (len(X), B), in float32."""
         check_is_fitted(self, "similarity_")
         X = check_vectors(self, X, self._vectors, reset=False)
         with workers(self.n_jobs), filled(self._expander, X, "memory", self.verbose) as blocks:

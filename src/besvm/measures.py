@@ -7,9 +7,10 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from besvm.similarities.base import Similarity, resolve
+from besvm.features import mirror
+from besvm.similarities.contract import Similarity
 from besvm.similarities.latent import Latent
-from besvm.variants import mirror
+from besvm.similarities.registry import resolve
 
 
 class Measure(BaseEstimator):  # type: ignore[misc]
@@ -58,7 +59,7 @@ SHORTHAND = re.compile(r"H(\d+)(?:(L)|(R)|\((\d+),\s*(\d+)\))")
 def parse_shorthand(text: str) -> Measure:
     """Return the measure that the paper calls H4L, H8R, H4(2,1) and so on.
 
-    The number is the size of the HOG cells in pixels; the features are centred and scaled by
+    The number is the size of the HOG cells in pixels; the features are centered and scaled by
     :class:`MeanNormScaler`. L is the dot product, R the Gaussian kernel with gamma 1, and (r, l) the deformable
     similarity with rigid displacements of up to r cells and local ones of up to l.
 
@@ -71,8 +72,8 @@ def parse_shorthand(text: str) -> Measure:
     """
     from sklearn.pipeline import make_pipeline
 
-    from besvm.images import FHOG
-    from besvm.scaling import MeanNormScaler
+    from besvm.features import FHOG
+    from besvm.normalize.affine import MeanNormScaler
     from besvm.similarities.grid import Deformable
     from besvm.similarities.vector import RBF, Linear
 
@@ -142,7 +143,7 @@ def mirrored(measure: Any) -> Measure:
     Examples
     --------
     >>> from besvm import Measure
-    >>> from besvm.images import FHOG
+    >>> from besvm.features import FHOG
     >>> from besvm.measures import mirrored
     >>> from besvm.similarities import Rigid
     >>> mirrored(Measure(Rigid(2), features=FHOG(cell=4))).label

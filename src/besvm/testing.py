@@ -9,8 +9,9 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 
-from besvm._rows import n_rows, span, take
-from besvm.similarities.base import Similarity, resolve
+from besvm._support.rows import n_rows, span, take
+from besvm.similarities.contract import Similarity
+from besvm.similarities.registry import resolve
 
 
 def check_similarity(similarity: Any, X: Any, *, rtol: float = 1e-4) -> None:

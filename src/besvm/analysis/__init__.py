@@ -1,9 +1,9 @@
 """What the paper measures classifiers and similarities by: spectrum, margins, model size and complexity."""
 
-from besvm.analysis._complexity import Complexity, Run, complexity, measured
-from besvm.analysis._margins import Margins, margins
-from besvm.analysis._size import ModelSize, model_size
-from besvm.analysis._spectrum import Spectrum, spectrum, spectrum_of
+from besvm.analysis.costs import Complexity, Run, complexity, measured
+from besvm.analysis.margin import Margins, margins
+from besvm.analysis.size import ModelSize, model_size
+from besvm.analysis.spectra import Spectrum, spectrum, spectrum_of
 
 __all__ = [
     "Complexity",

@@ -1,4 +1,4 @@
-"""The exact dual BE-SVM, for the margin analysis: hinge loss, unnormalised features, solved by LIBSVM."""
+"""The exact dual BE-SVM, for the margin analysis: hinge loss, unnormalized features, solved by LIBSVM."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from sklearn.svm import SVC
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from besvm._machine import show_bytes
-from besvm._parallel import slices, workers
-from besvm._progress import progress, say
-from besvm._rows import n_rows, span
-from besvm._training_set import training_set
-from besvm._validate import (
+from besvm._support.progress import progress, say
+from besvm._support.rows import n_rows, span
+from besvm._support.threads import slices, workers
+from besvm._support.units import show_bytes
+from besvm._support.validation import (
     atomic_fit,
     check_positive,
     check_vectors,
     make_rng,
 )
-from besvm._votes import class_pairs, class_scores, count_votes
-from besvm.baselines._pairs import check_fits, memory_limit_bytes
-from besvm.expander import Expander, fit_expander, mark_input, n_different
+from besvm.baselines.pairs import check_fits, memory_limit_bytes
+from besvm.blocks.plan import filled
+from besvm.expand.expander import Expander, fit_expander, mark_input, n_different
+from besvm.expand.training import training_set
 from besvm.measures import as_measures
-from besvm.normalization import apply_in_place, check_normalize, fit_normalizer, normalizer_bytes
-from besvm.nystrom import Nystrom
-from besvm.storage import filled
+from besvm.normalize.normalization import apply_in_place, check_normalize, fit_normalizer, normalizer_bytes
+from besvm.normalize.nystrom import Nystrom
+from besvm.solver.votes import class_pairs, class_scores, count_votes
 
 CACHE_MB = 200  # what LIBSVM may keep of a matrix beside the matrix itself
 
@@ -264,7 +264,7 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _formula(normalize: Any, basis_weight: str | None) -> str:
-    """Return which margin of the paper the features have; those of a scaling that it does not analyse, only "dual"."""
+    """Return which margin of the paper the features have; those of a scaling that it does not analyze, only "dual"."""
     if isinstance(normalize, Nystrom):
         return "dual" if normalize.spectrum == "covariance" else "M_N"
     return "M_BE" if normalize is None and basis_weight is None else "dual"

@@ -10,12 +10,12 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from besvm._displacements import box
-from besvm._machine import show_bytes
-from besvm._progress import say
-from besvm._rows import check_one_shape
-from besvm._validate import atomic_fit, check_classes, check_weights
-from besvm.baselines._pairs import memory_limit_bytes
+from besvm._support.progress import say
+from besvm._support.rows import check_one_shape
+from besvm._support.units import show_bytes
+from besvm._support.validation import atomic_fit, check_classes, check_weights
+from besvm.baselines.pairs import memory_limit_bytes
+from besvm.similarities.grid.displacements import box
 
 
 def _inner_has(name: str) -> Any:

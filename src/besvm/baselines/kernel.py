@@ -9,14 +9,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from besvm._parallel import slices, workers
-from besvm._progress import progress, say
-from besvm._rows import n_rows, span
-from besvm._training_set import training_set
-from besvm._validate import atomic_fit, check_choice, check_positive, check_vectors
-from besvm._votes import class_pairs, class_scores, count_votes
-from besvm.baselines._gram import copies_bytes, fit_gram
-from besvm.baselines._pairs import (
+from besvm._support.progress import progress, say
+from besvm._support.rows import n_rows, span
+from besvm._support.threads import slices, workers
+from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors
+from besvm.baselines.gram import copies_bytes, fit_gram
+from besvm.baselines.pairs import (
     SPECTRUM_CHOICES,
     PairSolver,
     check_fits,
@@ -26,9 +24,11 @@ from besvm.baselines._pairs import (
     train_pairs,
     votes_of,
 )
-from besvm.expander import mark_input
+from besvm.blocks.plan import rows_per_block
+from besvm.expand.expander import mark_input
+from besvm.expand.training import training_set
 from besvm.measures import as_measures
-from besvm.storage import rows_per_block
+from besvm.solver.votes import class_pairs, class_scores, count_votes
 
 
 class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

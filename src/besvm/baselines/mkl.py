@@ -1,4 +1,4 @@
-"""Two kernels learnt together: their mixture by a line search, as the paper does it."""
+"""Two kernels learned together: their mixture by a line search, as the paper does it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from besvm._machine import show_bytes
-from besvm._parallel import slices, workers
-from besvm._progress import progress, say
-from besvm._rows import n_rows
-from besvm._training_set import training_set
-from besvm._validate import (
+from besvm._support.progress import progress, say
+from besvm._support.rows import n_rows
+from besvm._support.threads import slices, workers
+from besvm._support.units import show_bytes
+from besvm._support.validation import (
     atomic_fit,
     check_choice,
     check_positive,
@@ -25,9 +24,9 @@ from besvm._validate import (
     check_weights,
     make_rng,
 )
-from besvm._votes import class_pairs, count_votes
-from besvm.baselines._gram import copies_bytes, fit_gram
-from besvm.baselines._pairs import (
+from besvm.baselines.gram import copies_bytes, fit_gram
+from besvm.baselines.kernel import KernelSVMClassifier
+from besvm.baselines.pairs import (
     SPECTRUM_CHOICES,
     PairPlan,
     PairSolver,
@@ -37,11 +36,12 @@ from besvm.baselines._pairs import (
     train_pairs,
     votes_of,
 )
-from besvm.baselines.kernel import KernelSVMClassifier
-from besvm.expander import mark_input
+from besvm.blocks.plan import rows_per_block
+from besvm.expand.expander import mark_input
+from besvm.expand.training import training_set
 from besvm.measures import as_measures
-from besvm.similarities.base import resolve
-from besvm.storage import rows_per_block
+from besvm.similarities.registry import resolve
+from besvm.solver.votes import class_pairs, count_votes
 
 ALPHAS = tuple(round(0.1 * step, 1) for step in range(11))
 
@@ -241,7 +241,7 @@ class _Search:
                 K[rows] = self.gram.one_way(m, some, everyone)
                 shown.advance(rows.stop - rows.start)
         for K in self.matrices:
-            _symmetrise(K)
+            _symmetrize(K)
 
     def _check_memory(self, what: str, alphas: list[float]) -> None:
         """Refuse, before anything is computed, what the folds or the last training will not have the memory for."""
@@ -306,7 +306,7 @@ class _Search:
         return sum(weighted[1:], start=weighted[0])
 
 
-def _symmetrise(K: np.ndarray) -> None:
+def _symmetrize(K: np.ndarray) -> None:
     """Replace K by (K + Kᵀ) / 2, some rows and columns at a time."""
     for rows in slices(len(K), 1024):
         both = 0.5 * (K[rows, rows.start :] + K[rows.start :, rows].T)

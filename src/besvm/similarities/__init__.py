@@ -1,11 +1,12 @@
 """What "similar" means: the contract, the registry, and the similarities that come with besvm."""
 
-from besvm.similarities.base import Similarity, register, registered, resolve
+from besvm.similarities.contract import Similarity
+from besvm.similarities.functions import PairFunction
 from besvm.similarities.grid import Alignment, Deformable, Rigid
 from besvm.similarities.latent import Jitter, Latent, LatentAlignment
-from besvm.similarities.pairs import PairFunction
 from besvm.similarities.pairwise import NegativeDistance, PairwiseKernel
 from besvm.similarities.precomputed import Precomputed
+from besvm.similarities.registry import register, registered, resolve
 from besvm.similarities.vector import (
     RBF,
     Cosine,

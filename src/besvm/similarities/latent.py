@@ -10,8 +10,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from besvm._rows import SETTLE_ROWS, evenly_spaced, items, n_rows
-from besvm.similarities._choices import (
+from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
+from besvm.similarities.contract import Similarity
+from besvm.similarities.precomputed import Precomputed
+from besvm.similarities.registry import resolve
+from besvm.similarities.variants import (
     Variants,
     Worth,
     self_similarities,
@@ -22,8 +25,6 @@ from besvm.similarities._choices import (
     variants_name,
     variants_of,
 )
-from besvm.similarities.base import Similarity, resolve
-from besvm.similarities.precomputed import Precomputed
 
 GROUP_BYTES = 1 << 26  # of variants, by which a block of samples is cut: there may be dozens of each sample
 
@@ -202,7 +203,7 @@ class Latent(VariantSimilarity):
         K_I, the inner similarity: anything that :func:`resolve` takes.
     exemplar_variants, sample_variants : callable, optional
         A function of ONE sample that returns a sequence of its variants, usually the sample itself first (see
-        :mod:`besvm.variants`). Samples may have different numbers of them. By default only the sample itself.
+        :mod:`besvm.features.variants`). Samples may have different numbers of them. By default only the sample itself.
     exemplar_penalty, sample_penalty : sequence of float, optional
         R(z): a number for each variant, in their order. It is added, so it is usually 0 or less. By default 0.
     features : transformer, optional
@@ -226,7 +227,7 @@ class Latent(VariantSimilarity):
     Examples
     --------
     >>> from besvm.similarities import Latent
-    >>> from besvm.variants import mirror
+    >>> from besvm.features import mirror
     >>> from sklearn.preprocessing import FunctionTransformer
     >>> image = np.array([[0.0, 1.0, 3.0]])
     >>> rows = FunctionTransformer(lambda images: images.reshape(len(images), -1))

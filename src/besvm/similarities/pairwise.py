@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from besvm.similarities._tiles import TileFunction, manhattan_to, squared_distance_to
-from besvm.similarities.base import register
+from besvm.similarities.registry import register
+from besvm.similarities.tiles import TileFunction, manhattan_to, squared_distance_to
 from besvm.similarities.vector import VectorSimilarity
 
 KERNEL_NAMES = ("additive_chi2", "chi2", "poly", "polynomial", "laplacian", "sigmoid", "cosine", "linear", "rbf")

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from besvm.similarities.base import Similarity, register
+from besvm.similarities.contract import Similarity
+from besvm.similarities.registry import register
 
 
 @register

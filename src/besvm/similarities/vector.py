@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 
-from besvm._parallel import slices, thread_map
-from besvm.similarities._tiles import (
+from besvm._support.threads import slices, thread_map
+from besvm.similarities.contract import Similarity
+from besvm.similarities.registry import register
+from besvm.similarities.tiles import (
     TileFunction,
     dot_with,
     exp_of_nonpositive,
@@ -19,7 +21,6 @@ from besvm.similarities._tiles import (
     squares,
     unit_rows,
 )
-from besvm.similarities.base import Similarity, register
 
 TILE_ITEMS = 1 << 20  # entries of one output tile: four megabytes of float32, so a second look finds it in cache
 

@@ -1,0 +1,1 @@
+"""What every room may use: rows of anything, validation, threads, memory, progress, files."""

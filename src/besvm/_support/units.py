@@ -1,0 +1,64 @@
+"""Byte counts and durations as people write and read them."""
+
+from __future__ import annotations
+
+import re
+
+_UNITS = {
+    "": 1,
+    "k": 10**3,
+    "m": 10**6,
+    "g": 10**9,
+    "t": 10**12,
+    "ki": 2**10,
+    "mi": 2**20,
+    "gi": 2**30,
+    "ti": 2**40,
+}
+
+
+def parse_bytes(size: int | float | str, name: str = "memory_limit") -> int:
+    """Return a number of bytes from a number or from text such as ``"4 GB"``.
+
+    Examples
+    --------
+    >>> parse_bytes("1.5 GB"), parse_bytes("64MiB"), parse_bytes(1000)
+    (1500000000, 67108864, 1000)
+    """
+    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]?i?)b?\s*", str(size).lower())
+    try:
+        n_bytes = int(float(found[1]) * _UNITS[found[2]]) if found else 0
+    except (KeyError, ValueError):
+        n_bytes = 0
+    if n_bytes <= 0:
+        raise ValueError(f"{name} must be a positive number of bytes or text like '4 GB', got {size!r}")
+    return n_bytes
+
+
+def show_bytes(n_bytes: float) -> str:
+    """Return a byte count as people read it.
+
+    Examples
+    --------
+    >>> show_bytes(160e6), show_bytes(2.35e9)
+    ('160 MB', '2.4 GB')
+    """
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= size:
+            value = n_bytes / size
+            return f"{value:.1f} {unit}" if value < 10 else f"{value:.0f} {unit}"
+    return f"{n_bytes:.0f} bytes"
+
+
+def show_seconds(seconds: float) -> str:
+    """Return a duration for people.
+
+    Examples
+    --------
+    >>> show_seconds(42), show_seconds(300), show_seconds(7500)
+    ('42 s', '5 min', '2 h 05 min')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02d} min"

@@ -1,0 +1,283 @@
+"""Table "complexity" of the paper for given sizes, and the time and memory that a run really takes."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import os
+import threading
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Self
+
+from sklearn.base import clone
+
+from besvm._support.rows import n_rows
+from besvm._support.units import show_bytes
+from besvm._support.validation import check_count, check_positive
+
+SAMPLE_EVERY = 0.002  # seconds: memory is taken at a few MB per millisecond at most
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One row of the table: memory in numbers, computation in operations; testing is per sample."""
+
+    training_memory: float
+    training_computation: float
+    testing_memory: float
+    testing_computation: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run took.
+
+    Attributes
+    ----------
+    fit_seconds, predict_seconds : float
+    fit_bytes, predict_bytes : int or None
+        The highest that the memory of this process rose above where it was before; None where the system does not tell.
+    n_predicted : int
+        How many samples were predicted.
+    model : estimator
+        The fitted model.
+
+    Examples
+    --------
+    >>> from besvm.analysis import Run
+    >>> print(Run(fit_seconds=2.0, predict_seconds=0.5, fit_bytes=300_000_000, predict_bytes=None, n_predicted=1000))
+    fit: 2 s, 300 MB; predict: 0.5 ms a sample, memory unknown
+    """
+
+    fit_seconds: float
+    predict_seconds: float
+    fit_bytes: int | None
+    predict_bytes: int | None
+    n_predicted: int
+    model: Any = field(default=None, repr=False)
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """Return the four cells of the table: memory and time of training, and of testing per sample."""
+        each = 1e3 * self.predict_seconds / max(1, self.n_predicted)
+        return (
+            _show_memory(self.fit_bytes),
+            f"{self.fit_seconds:.3g} s",
+            _show_memory(self.predict_bytes),
+            f"{each:.3g} ms a sample",
+        )
+
+    def __str__(self) -> str:
+        fit_memory, fit_time, predict_memory, predict_time = self.cells()
+        return f"fit: {fit_time}, {fit_memory}; predict: {predict_time}, {predict_memory}"
+
+
+def _show_memory(n_bytes: int | None) -> str:
+    return "memory unknown" if n_bytes is None else show_bytes(n_bytes)
+
+
+@dataclass(frozen=True)
+class Complexity:
+    """Table "complexity" of the paper, filled in.
+
+    Attributes
+    ----------
+    kernel, besvm : Cost
+        The bounds for a one-vs-one kernel SVM (with all n rows as support vectors) and a one-vs-rest BE-SVM:
+        ``training_memory``, ``training_computation``, ``testing_memory``, ``testing_computation``. Memory is in
+        numbers of 4 or 8 bytes, computation in operations, and testing is per sample.
+    ratios : Cost
+        How many times more the kernel SVM takes.
+    runs : dict of str to Run
+        What was measured, shown below the bounds; see :meth:`beside`.
+
+    Examples
+    --------
+    >>> from besvm.analysis import complexity
+    >>> complexity(10_000, 10, 1, 1000, 496).besvm.training_memory  # n d + n B
+    14960000.0
+    """
+
+    kernel: Cost
+    besvm: Cost
+    runs: dict[str, Run] = field(default_factory=dict)
+
+    @property
+    def ratios(self) -> Cost:
+        """How many times more the kernel SVM takes."""
+        names = [one.name for one in fields(Cost)]
+        return Cost(*(getattr(self.kernel, name) / getattr(self.besvm, name) for name in names))
+
+    def beside(self, **runs: Run) -> Complexity:
+        """Return the table with measured runs beside the bounds, each under the name it is given here.
+
+        Examples
+        --------
+        >>> from besvm.analysis import Run, complexity
+        >>> table = complexity(1000, 2, 1, 100, 20).beside(besvm=Run(0.5, 0.1, 10**7, 10**6, 100))
+        >>> print(str(table).splitlines()[-1])
+        besvm   10 MB          0.5 s        1.0 MB     1 ms a sample
+        """
+        for name, run in runs.items():
+            if not isinstance(run, Run):
+                raise TypeError(f"beside takes runs as measured(model, X, y) returns them, got {run!r} for {name}")
+        return replace(self, runs={**self.runs, **runs})
+
+    def __str__(self) -> str:
+        heading = ("", "training", "", "testing", "")
+        units = ("", "memory", "computation", "memory", "computation")
+        rows: list[tuple[str, ...]] = [heading, units]
+        rows += [(name, *_scientific(cost)) for name, cost in (("K SVM", self.kernel), ("BE-SVM", self.besvm))]
+        rows.append(("ratio", *(f"{value:.3g}" for value in _values(self.ratios))))
+        rows += [(name, *run.cells()) for name, run in self.runs.items()]
+        widths = [max(len(row[column]) for row in rows) for column in range(5)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join(lines)
+
+
+def _values(cost: Cost) -> list[float]:
+    return [getattr(cost, one.name) for one in fields(Cost)]
+
+
+def _scientific(cost: Cost) -> list[str]:
+    return [f"{value:.2e}" for value in _values(cost)]
+
+
+def complexity(
+    n: int, n_classes: int, n_measures: int, n_basis: int, d_phi: float, d_K: float | None = None
+) -> Complexity:
+    """Fill in table "complexity" of the paper: memory and computation of kernel SVM and BE-SVM.
+
+    In training, a kernel SVM takes n M d_φ + n²/C numbers and n² M d_K + n³/C operations, a BE-SVM n M d_φ + n M B and
+    n C B M d_K; in testing, per sample, a kernel SVM n M d_φ and n C M d_K, a BE-SVM B M d_φ and B C M d_K.
+
+    These are upper bounds with n rows as support vectors and classes of equal size. BE-SVM as implemented here compares
+    a sample with every exemplar once, not once for every class: the bound is C times too high for costly measures.
+
+    Parameters
+    ----------
+    n : int
+        Training rows.
+    n_classes : int
+        C.
+    n_measures : int
+        M.
+    n_basis : int
+        B.
+    d_phi : float
+        The mean number of numbers that represent a sample for one measure.
+    d_K : float, optional
+        The mean cost of comparing two samples by one measure; by default ``d_phi``, as for an inner product.
+
+    Returns
+    -------
+    Complexity
+
+    Examples
+    --------
+    >>> from besvm.analysis import complexity
+    >>> print(complexity(50_000, 10, 1, 2500, 496))
+            training               testing
+            memory    computation  memory    computation
+    K SVM   2.75e+08  1.37e+13     2.48e+07  2.48e+08
+    BE-SVM  1.50e+08  6.20e+11     1.24e+06  1.24e+07
+    ratio   1.83      22.2         20        20
+    """
+    counts = {"n": n, "n_classes": n_classes, "n_measures": n_measures, "n_basis": n_basis}
+    n, C, M, B = (check_count(name, value) for name, value in counts.items())
+    Md_phi = M * check_positive("d_phi", d_phi)
+    Md_K = M * check_positive("d_K", d_phi if d_K is None else d_K)
+    kernel = Cost(n * Md_phi + n**2 / C, n**2 * Md_K + n**3 / C, n * Md_phi, n * C * Md_K)
+    besvm = Cost(n * Md_phi + n * M * B, n * C * B * Md_K, B * Md_phi, B * C * Md_K)
+    return Complexity(kernel, besvm)
+
+
+def measured(model: Any, X: Any, y: Any, X_test: Any = None) -> Run:
+    """Train a copy of the model, predict with it, and return the time and memory both took.
+
+    Memory is that of the whole process, above where it was at the start, looked at every 2 ms: it counts what NumPy,
+    LIBSVM and compiled loops take, but not what processes started for a Python function do. Below a few megabytes it
+    tells little, since some memory of earlier work is always used again. What is compiled or imported on first use is
+    in the figures of the first run: for a comparison run each model once before.
+
+    Parameters
+    ----------
+    model : estimator
+        Not fitted itself: a clone is.
+    X : training rows
+    y : array of shape (n,)
+    X_test : optional
+        The samples to predict; by default X.
+
+    Returns
+    -------
+    Run
+
+    Examples
+    --------
+    >>> from besvm import BESVMClassifier
+    >>> from besvm.analysis import measured
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> run = measured(BESVMClassifier(basis=20), X, y)
+    >>> run.fit_seconds > 0, run.n_predicted
+    (True, 150)
+    """
+    X_test = X if X_test is None else X_test
+    fresh = clone(model)
+    with _Watch() as fit:
+        fresh.fit(X, y)
+    with _Watch() as predict:
+        fresh.predict(X_test)
+    return Run(fit.seconds, predict.seconds, fit.n_bytes, predict.n_bytes, n_rows(X_test), fresh)
+
+
+class _Watch:
+    """Times what happens inside the ``with``, and watches how far the memory of this process rises."""
+
+    seconds: float
+    n_bytes: int | None
+
+    def __enter__(self) -> Self:
+        _give_back()
+        self._done = threading.Event()
+        self._before = self._highest = _resident()
+        self._thread = threading.Thread(target=self._look, name="besvm-memory", daemon=True)
+        if self._before is not None:
+            self._thread.start()
+        self._start = perf_counter()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.seconds = perf_counter() - self._start
+        self.n_bytes = None
+        if self._before is not None:
+            self._look_once()
+            self._done.set()
+            self._thread.join()
+            assert self._highest is not None
+            self.n_bytes = self._highest - self._before
+
+    def _look(self) -> None:
+        while not self._done.wait(SAMPLE_EVERY):
+            self._look_once()
+
+    def _look_once(self) -> None:
+        self._highest = max(self._highest or 0, _resident() or 0)
+
+
+def _give_back() -> None:
+    """Return freed memory to the system where that can be asked for, or its use would go unseen."""
+    gc.collect()
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # only the C library of GNU has this
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _resident() -> int | None:
+    """Return the bytes of memory this process holds now, where the system tells."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return None

@@ -1,0 +1,282 @@
+"""The margins of section "Margin Analysis", and what every eigenpair of the kernel matrix contributes to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.svm import LinearSVC
+from sklearn.utils.validation import check_is_fitted
+
+from besvm._support.extras import optional
+from besvm._support.rows import n_rows
+from besvm.analysis.unwrap import model_inside
+from besvm.baselines.dual import DualBESVMClassifier
+from besvm.baselines.kernel import KernelSVMClassifier
+from besvm.classifier import BESVMClassifier, LinearSVMClassifier
+from besvm.normalize.spectrum import eigenpairs, rounding
+
+SAME = 1e-3  # relative: how closely the rows given must reproduce the model's own ‖w‖²
+VIEW_BYTES = 40  # for every entry of a pair's matrix, at most: itself, its spectrum fixed, and its eigenvectors
+VISIBLE = 1e-4  # the share of ‖w‖² below which an eigenpair at the end of a curve is not drawn
+
+
+@dataclass(frozen=True)
+class EigenView:
+    """The squared norm of one problem, split over the eigenpairs of its kernel matrix G = Σᵢ λᵢ vᵢ vᵢᵀ.
+
+    ``eigenvalues`` are in descending order; ``contributions`` are λᵢ (vᵢᵀYα)², whose sum is αᵀYGYα = ‖w‖².
+    """
+
+    eigenvalues: np.ndarray
+    contributions: np.ndarray
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The contributions as shares of the whole."""
+        total = self.contributions.sum()
+        return self.contributions / total if total else self.contributions
+
+    def worth_showing(self) -> np.ndarray:
+        """Return the places of all eigenpairs but the null space and the tail that adds nothing any more."""
+        noise = len(self.eigenvalues) * np.finfo(np.float64).eps * np.abs(self.eigenvalues).max(initial=0)
+        n_kept = np.flatnonzero(np.abs(self.shares) > VISIBLE).max(initial=-1) + 1
+        kept: np.ndarray = np.flatnonzero(np.abs(self.eigenvalues[:n_kept]) > noise)
+        return kept
+
+
+@dataclass(frozen=True)
+class Margins:
+    """The margin of every binary problem of a model.
+
+    Attributes
+    ----------
+    formula : str
+        "M_BE" for (βᵀY S_BXᵀ S_BX Yβ)⁻¹, "M_K" for (αᵀYKYα)⁻¹, "M_N" for (αᵀY K_XB K_BB⁻¹ K_BX Yα)⁻¹. The paper has no
+        name for two more, 1/‖w‖² in the space of the model's own features: "dual" for a dual BE-SVM whose features are
+        normalized or weighted in another way, "primal" for a model trained in the primal.
+    pairs : list of (str, str)
+        The two sides of every problem; "rest" stands for all other classes. A problem that was not trained, since one
+        side has no rows of weight above 0, is left out.
+    squared_norms : ndarray of shape (n_problems,)
+        ‖w‖².
+    margins : ndarray of shape (n_problems,)
+        1/‖w‖², the paper's margin; its square root is the distance from the boundary to the nearest rows on either
+        side, if the classes are separable.
+    views : list of EigenView, or None
+        For every problem, the eigenvalues of its kernel matrix and the contribution of each eigenpair; None unless the
+        training rows were given.
+
+    Examples
+    --------
+    >>> from besvm import LinearSVMClassifier
+    >>> from besvm.analysis import margins
+    >>> clf = LinearSVMClassifier(C=1e6).fit([[0.0], [4.0]], ["low", "high"])
+    >>> margins(clf).pairs, margins(clf).margins.round(3)  # the boundary is 2 away from both: 2² = 4
+    ([('high', 'low')], array([4.]))
+    """
+
+    formula: str
+    pairs: list[tuple[str, str]]
+    squared_norms: np.ndarray
+    views: list[EigenView] | None = None
+
+    @property
+    def margins(self) -> np.ndarray:
+        """1/‖w‖², infinite where w is 0."""
+        with np.errstate(divide="ignore"):
+            return 1 / self.squared_norms
+
+    def __str__(self) -> str:
+        values = self.margins
+        lines = [
+            f"{self.formula} of {len(values)} problem{'s' * (len(values) > 1)}: smallest {values.min():.4g}, "
+            f"median {np.median(values):.4g}, largest {values.max():.4g}"
+        ]
+        width = max(len(f"{a} - {b}") for a, b in self.pairs)
+        for place, ((a, b), value) in enumerate(zip(self.pairs, values, strict=True)):
+            line = f"  {f'{a} - {b}':<{width}}  {value:.4g}"
+            if self.views is not None:
+                view = self.views[place]
+                line += f", {view.shares[view.eigenvalues > 1].sum():.1%} of ‖w‖² from eigenvalues above 1"
+            lines.append(line)
+        return "\n".join(lines)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how the contributions to ‖w‖² add up, from the largest eigenvalue down, a curve for every problem.
+
+        The dotted line marks λ = 1: BE-SVM on the whole training set squares the eigenvalues of a symmetric similarity,
+        which amplifies those above 1 and dampens those below.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        if self.views is None:
+            raise ValueError("the eigenvalue view needs the training rows; call margins(model, X)")
+        if ax is None:
+            ax = optional("matplotlib.pyplot", "drawing margins").subplots(figsize=(6, 3.6), layout="constrained")[1]
+        definite = True
+        for (a, b), view in zip(self.pairs, self.views, strict=True):
+            shown = view.worth_showing()
+            values = view.eigenvalues[shown]
+            definite &= bool((values > 0).all())
+            added_up = np.cumsum(view.shares[shown])
+            ax.plot(values, added_up, ".-", markersize=3, linewidth=1, drawstyle="steps-post", label=f"{a} - {b}")
+        ax.set_xscale("log" if definite else "symlog")
+        ax.axvline(1, color="gray", linestyle=":", linewidth=1)
+        ax.invert_xaxis()
+        ax.set(xlabel="eigenvalue λ", ylabel="share of ‖w‖², added up", title=self.formula)
+        if definite:
+            ax.set_ylim(0, 1.05)
+        ax.spines[["top", "right"]].set_visible(False)
+        if len(self.pairs) <= 10:
+            ax.legend(frameon=False, fontsize="small")
+        return ax
+
+
+def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
+    """Return the margin of every binary problem of a fitted model, by the paper's formulas.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted DualBESVMClassifier (M_BE, or M_N with the Nyström normalization by K_BB), a KernelSVMClassifier (M_K),
+        or one trained in the primal with ``penalty="l2"``: BESVMClassifier, LinearSVMClassifier or LinearSVC. Of a
+        LineSearchMKL or JitteredClassifier, the model inside is taken. Margins are comparable in one feature space
+        only: those of a normalized and an unnormalized model are not.
+    X : optional
+        All rows that the model was trained on, for the eigenvalue view of a model with dual variables. It takes an
+        eigendecomposition of every problem's own matrix, within the model's ``memory_limit``.
+    y : array of shape (n,), optional
+        Their labels. The model remembers them, so that they are only compared.
+
+    Returns
+    -------
+    Margins
+
+    Examples
+    --------
+    >>> from besvm.analysis import margins
+    >>> from besvm.baselines import DualBESVMClassifier
+    >>> from besvm.datasets import make_toy
+    >>> X, y = make_toy(100, random_state=0)
+    >>> found = margins(DualBESVMClassifier("rbf").fit(X, y), X)
+    >>> found.formula, bool(np.isclose(found.views[0].contributions.sum(), found.squared_norms[0]))
+    ('M_BE', True)
+    """
+    model = model_inside(model)
+    if isinstance(model, (DualBESVMClassifier, KernelSVMClassifier)):
+        return _dual_margins(model, X, y)
+    name = type(model).__name__
+    if not isinstance(model, (LinearSVMClassifier, BESVMClassifier, LinearSVC)):
+        raise TypeError(
+            "a margin needs a DualBESVMClassifier, a KernelSVMClassifier, a BESVMClassifier or a linear SVM; "
+            f"a {name} has none"
+        )
+    check_is_fitted(model, "coef_")
+    penalty = model.penalty if isinstance(model, LinearSVC) else model._penalty
+    if penalty != "l2":
+        raise ValueError(f"a margin 1/‖w‖² needs a model with penalty='l2', got a {name} with {penalty!r}")
+    if isinstance(model, LinearSVC) and model.multi_class != "ovr":
+        raise ValueError(
+            f"a margin needs a LinearSVC with multi_class='ovr', got {model.multi_class!r}, "
+            "which has one problem for all classes"
+        )
+    if X is not None:
+        raise ValueError(
+            f"the eigenvalue view needs dual variables, and a {name} has none; leave X out, or use DualBESVMClassifier"
+        )
+    pairs, trained = _sides(model), _trained(model)
+    norms = np.square(model.coef_[trained], dtype=np.float64).sum(axis=1)
+    return Margins("primal", [pairs[place] for place in trained], norms)
+
+
+def _sides(model: Any) -> list[tuple[str, str]]:
+    """Return the names of the two sides of every problem."""
+    names = [str(label) for label in model.classes_]
+    if hasattr(model, "pairs_"):
+        return [(names[a], names[b]) for a, b in model.pairs_]
+    return [(names[0], names[1])] if len(names) == 2 else [(name, "rest") for name in names]
+
+
+def _trained(model: Any) -> np.ndarray:
+    """Return the places of the problems of a primal model that had rows on both sides."""
+    if isinstance(model, LinearSVC) or len(model.classes_) == 2:
+        return np.arange(len(model.coef_))
+    sides = model._has_rows  # the rest always has rows
+    return np.flatnonzero([sides[a] and sides[b] for a, b in model.pairs_] if hasattr(model, "pairs_") else sides)
+
+
+def _dual_margins(model: Any, X: Any, y: Any) -> Margins:
+    check_is_fitted(model, "squared_norms_")
+    formula = "M_K" if isinstance(model, KernelSVMClassifier) else model._formula
+    trained = np.flatnonzero(~np.isnan(model.squared_norms_))
+    norms = model.squared_norms_[trained]
+    pairs = [_sides(model)[place] for place in trained]
+    if (norms < 0).any():
+        lowest = int(norms.argmin())
+        raise ValueError(
+            f"a margin needs a definite matrix, but αᵀYKYα = {norms[lowest]:.4g} for {' - '.join(pairs[lowest])}: the "
+            "similarity is indefinite, and no feature space has such a norm; "
+            "train with spectrum='clip', 'flip', 'shift' or 'square'"
+        )
+    views = None if X is None else _views(model, trained, X, y)
+    return Margins(formula, pairs, norms, views)
+
+
+# --- the eigenvalue view ----------------------------------------------------------------------------------------
+
+
+def _views(model: Any, trained: np.ndarray, X: Any, y: Any) -> list[EigenView]:
+    """Return the view of every trained problem, each from the matrix of its own rows alone."""
+    _check_rows(model, X, y)
+    rows_of = [np.concatenate([np.flatnonzero(model._row_class == c) for c in model.pairs_[k]]) for k in trained]
+    largest = max(map(len, rows_of))
+    what = f"the eigenvalue view of {largest:,} rows, the largest pair of classes,"
+    seen = model._look(X, what, VIEW_BYTES * largest**2)
+    views = []
+    for place, rows in zip(trained, rows_of, strict=True):
+        gram = model._pair_matrix(seen, model.pairs_[place], rows)
+        alphas = np.zeros(len(model._row_class))
+        support, signed = model.alphas_[place]
+        alphas[support] = signed
+        noise = rounding(gram, np.float32) * float(signed @ signed)
+        view, squared_norm = _view(gram, alphas[rows]), model.squared_norms_[place]
+        total = float(view.contributions.sum())
+        if not np.isclose(total, squared_norm, rtol=SAME, atol=noise):
+            raise ValueError(
+                "X must be what the model was trained on: "
+                f"it gives ‖w‖² = {total:.6g}, the model has {squared_norm:.6g}"
+            )
+        views.append(view)
+    return views
+
+
+def _check_rows(model: Any, X: Any, y: Any) -> None:
+    """Refuse rows that are not as many, or labels that are not the same, as the model was trained on."""
+    n, row_class = n_rows(X), model._row_class
+    if n != len(row_class):
+        raise ValueError(f"X must be the {len(row_class):,} rows that the model was trained on, got {n:,}")
+    if y is None:
+        return
+    if len(y) != n:
+        raise ValueError(f"X and y must have the same length, got {n} rows and {len(y)} labels")
+    used = np.flatnonzero(row_class >= 0)
+    known, given = model.classes_[row_class[used]], np.asarray(y)[used]
+    if (known != given).any():
+        first = int(np.argmax(known != given))
+        raise ValueError(
+            f"y must be what the model was trained on: row {used[first]} was {known[first]!s}, got {given[first]!s}"
+        )
+
+
+def _view(gram: np.ndarray, alphas: np.ndarray) -> EigenView:
+    values, vectors = eigenpairs(gram)
+    return EigenView(values[::-1], (values * (alphas @ vectors) ** 2)[::-1])

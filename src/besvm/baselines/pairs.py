@@ -1,0 +1,303 @@
+"""Train a kernel SVM with LIBSVM one pair of classes at a time, within a memory limit, and count the votes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigvalsh
+from sklearn.svm import SVC
+
+from besvm._support.memory import available_memory
+from besvm._support.progress import progress
+from besvm._support.threads import n_workers, thread_map, workers
+from besvm._support.units import parse_bytes, show_bytes
+from besvm.blocks.plan import AUTO_SHARE
+from besvm.normalize.spectrum import SPECTRA, made_psd, rounding
+from besvm.solver.votes import class_pairs
+
+SPECTRUM_CHOICES = (None, *SPECTRA, "ignore")
+Block = Callable[[int, int], np.ndarray]  # (class a, class b) -> K of the rows of a against those of b
+
+# bytes for every entry of a pair's matrix: float64 itself and LIBSVM's float32 cache, then what the spectrum takes
+_SOLVE, _CHECK, _EIGEN = 12, 8, 48
+
+
+# --- how much memory ---
+
+
+@dataclass(frozen=True)
+class PairPlan:
+    """How many pairs are trained at once, and whether the blocks within the classes are kept for the next pair."""
+
+    jobs: int
+    keep: bool
+    rows: int  # of the largest pair
+    need: int  # bytes
+    limit: int
+
+    def __str__(self) -> str:
+        return (
+            f"the largest pair's matrix takes {show_bytes(8 * self.rows**2)} ({self.rows:,} rows), training "
+            f"{show_bytes(self.need)} in all, {self.jobs} at a time; the limit is {show_bytes(self.limit)}"
+        )
+
+
+def memory_limit_bytes(memory_limit: int | float | str | None) -> int:
+    """Return the limit in bytes: by default a share of what is free."""
+    return int(AUTO_SHARE * available_memory()) if memory_limit is None else parse_bytes(memory_limit)
+
+
+def check_fits(what: str, need: int, memory_limit: int | float | str | None) -> None:
+    """Refuse what would take more memory than the limit.
+
+    Examples
+    --------
+    >>> check_fits("the matrix", 8 * 1000**2, "1 MB")
+    Traceback (most recent call last):
+        ...
+    MemoryError: the matrix must stay within 1.0 MB, but needs 8.0 MB; raise memory_limit or use fewer rows
+    """
+    limit = memory_limit_bytes(memory_limit)
+    if need > limit:
+        raise MemoryError(
+            f"{what} must stay within {show_bytes(limit)}, but needs {show_bytes(need)}; "
+            "raise memory_limit or use fewer rows"
+        )
+
+
+def plan_pairs(
+    sizes: list[int], itemsize: int, spectrum: str | None, trusted: bool, limit: int, held: int = 0
+) -> PairPlan:
+    """Choose the quickest way to train all pairs of classes of these sizes within the limit, or refuse.
+
+    ``held`` bytes are taken already, or will be whatever the plan.
+
+    Examples
+    --------
+    >>> with workers(2):
+    ...     print(plan_pairs([1000, 1000, 900], 4, None, True, 10**9))
+    the largest pair's matrix takes 32 MB (2,000 rows), training 119 MB in all, 2 at a time; the limit is 1.0 GB
+    """
+    first, second = sorted(sizes, reverse=True)[:2]
+    rows = first + second
+    solve = (_SOLVE + _spectrum_bytes(spectrum, trusted)) * rows**2
+    n_pairs = len(sizes) * (len(sizes) - 1) // 2
+    blocks = itemsize * sum(size**2 for size in sizes)
+
+    def need(jobs: int, keep: bool) -> int:
+        waiting = min(n_pairs, 2 * jobs + 1) * itemsize * first * second
+        within = blocks if keep else min(n_pairs, 4) * itemsize * first**2
+        return held + jobs * solve + waiting + within
+
+    most = min(n_workers(), n_pairs)
+    for jobs, keep in [*((jobs, True) for jobs in range(most, 0, -1)), (1, False)]:
+        if need(jobs, keep) <= limit:
+            return PairPlan(jobs, keep, rows, need(jobs, keep), limit)
+    raise MemoryError(
+        f"training must stay within {show_bytes(limit)}, but the largest pair of classes, {rows:,} rows, needs "
+        f"{show_bytes(min(need(1, True), need(1, False)))} (its matrix alone {show_bytes(8 * rows**2)}); "
+        "raise memory_limit, use fewer rows, or BESVMClassifier, which needs no such matrix"
+    )
+
+
+def _spectrum_bytes(spectrum: str | None, trusted: bool) -> int:
+    if spectrum == "ignore" or (trusted and spectrum != "square"):
+        return 0
+    return _CHECK if spectrum in (None, "square") else _EIGEN
+
+
+# --- one pair ---
+
+
+class PairModel(NamedTuple):
+    """The SVM of one pair of classes; positive coefficients speak for the second."""
+
+    support: np.ndarray  # the training rows that support it
+    signed: np.ndarray  # their yα
+    exemplars: np.ndarray  # the training rows that a new sample is compared with
+    coef: np.ndarray  # what each of those similarities counts
+    intercept: float
+    squared_norm: float  # ‖w‖² = αᵀ Y K Y α; NaN if there was nothing to train
+
+
+@dataclass(frozen=True)
+class PairSolver:
+    """The parameters that all pairs share."""
+
+    C: float
+    tol: float
+    spectrum: str | None
+    trusted: bool  # whether the similarity declares itself positive semi-definite
+    label: str
+    classes: np.ndarray
+
+    def __call__(self, pair: tuple[int, int], K: np.ndarray, n_first: int, weights: np.ndarray) -> PairModel:
+        """Train on the float64 matrix of a pair, the rows of the first class first; rows are numbered from 0."""
+        K, carry = self.definite(pair, K)
+        side = np.repeat([0, 1], [n_first, len(K) - n_first])
+        cache = 1 + 4 * len(K) ** 2 / 2**20  # megabytes: all of it, so that no row is fetched twice
+        svc = SVC(C=self.C, kernel="precomputed", tol=self.tol, cache_size=cache).fit(K, side, weights)
+        signed = np.zeros(len(K))
+        signed[svc.support_] = svc.dual_coef_[0]
+        coef = signed if carry is None else carry @ signed
+        support, exemplars = np.flatnonzero(signed), np.flatnonzero(coef)
+        intercept, squared_norm = float(svc.intercept_[0]), _squared_norm(K, signed)
+        return PairModel(support, signed[support], exemplars, coef[exemplars], intercept, squared_norm)
+
+    def definite(self, pair: tuple[int, int], K: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return K made positive semi-definite, and what does the same to new samples (None: nothing)."""
+        if self.spectrum == "square":
+            return made_psd(K, "square")
+        if self.trusted or self.spectrum == "ignore":
+            return K, None
+        noise = rounding(K, np.float32)  # LIBSVM itself works on float32
+        if _has_cholesky(K, noise):
+            return K, None
+        if self.spectrum is not None:
+            return made_psd(K, self.spectrum, noise)
+        values = eigvalsh(K)
+        if values[0] < -noise:
+            a, b = (self.classes[place] for place in pair)
+            raise ValueError(
+                f"the similarity {self.label!r} must be positive semi-definite for a kernel SVM, but between the rows "
+                f"of classes {a!s} and {b!s} its smallest eigenvalue is {values[0]:.3g}, the largest {values[-1]:.3g}; "
+                "set spectrum='clip', 'flip', 'shift' or 'square' to fix that, or 'ignore' to go on without a guarantee"
+            )
+        return K, None
+
+
+def _squared_norm(K: np.ndarray, signed: np.ndarray) -> float:
+    """Return αᵀ Y K Y α; one below 0 by no more than rounding errors is 0, so that the rest tell of an indefinite K."""
+    value = float(signed @ (K @ signed))
+    return 0.0 if 0 > value >= -rounding(K, np.float32) * float(signed @ signed) else value
+
+
+def _has_cholesky(K: np.ndarray, noise: float) -> bool:
+    raised = K.copy()
+    np.fill_diagonal(raised, K.diagonal() + noise)
+    try:
+        cholesky(raised, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return False
+    return True
+
+
+# --- all pairs ---
+
+
+class _Task(NamedTuple):
+    pair: tuple[int, int]
+    blocks: tuple[np.ndarray, np.ndarray, np.ndarray] | None  # within a, between, within b; None if a side is empty
+
+
+def train_pairs(
+    block: Block, rows_of: list[np.ndarray], weights: np.ndarray, solver: PairSolver, plan: PairPlan, verbose: int
+) -> list[PairModel]:
+    """Train the SVM of every pair of classes; ``rows_of`` lists the training rows of each, ``weights`` are per row.
+
+    The blocks are computed by the calling thread, those between two classes when their turn comes, while ``plan.jobs``
+    other threads train (LIBSVM lets go of Python's lock).
+    """
+    threads = n_workers()
+
+    @lru_cache(maxsize=None if plan.keep else 2)
+    def within(a: int) -> np.ndarray:
+        return block(a, a)
+
+    def tasks() -> Iterator[_Task]:
+        for a, b in class_pairs(len(rows_of)):
+            blocks = None
+            if len(rows_of[a]) and len(rows_of[b]):
+                with workers(threads):
+                    blocks = within(a), block(a, b), within(b)
+            yield _Task((a, b), blocks)
+
+    def train(task: _Task) -> PairModel:
+        a, b = task.pair
+        if task.blocks is None:
+            return _uncontested(float(len(rows_of[b]) > 0) - float(len(rows_of[a]) > 0))
+        rows = np.concatenate([rows_of[a], rows_of[b]])
+        model = solver(task.pair, _assembled(*task.blocks), len(rows_of[a]), weights[rows])
+        return model._replace(support=rows[model.support], exemplars=rows[model.exemplars])
+
+    models = []
+    n_pairs = len(class_pairs(len(rows_of)))
+    with workers(plan.jobs), progress("training pairs of classes", n_pairs, verbose) as shown:
+        for model in thread_map(train, tasks()):
+            models.append(model)
+            shown.advance(1)
+    return models
+
+
+def _assembled(within_a: np.ndarray, between: np.ndarray, within_b: np.ndarray) -> np.ndarray:
+    n_a, n = len(within_a), len(within_a) + len(within_b)
+    K = np.empty((n, n))
+    K[:n_a, :n_a], K[:n_a, n_a:] = within_a, between
+    K[n_a:, :n_a], K[n_a:, n_a:] = between.T, within_b
+    return K
+
+
+def _uncontested(decision: float) -> PairModel:
+    """Return the model of a pair of which one class (or neither) has rows: it always says the same."""
+    none = np.empty(0, dtype=np.intp)
+    return PairModel(none, np.empty(0), none, np.empty(0), decision, np.nan)
+
+
+# --- deciding ---
+
+
+@dataclass(frozen=True)
+class Votes:
+    """The decisions of all pairs from the similarities to the exemplars, which stand class by class.
+
+    An exemplar takes part in the pairs of its own class alone, so its coefficients have n_classes - 1 columns.
+    """
+
+    n_classes: int
+    exemplars: np.ndarray  # training rows
+    places: list[slice]  # of each class's exemplars
+    columns: list[np.ndarray]  # the pairs of each class
+    coefs: list[np.ndarray]  # (exemplars of the class, pairs of the class)
+    intercept: np.ndarray
+
+    def __call__(self, K: np.ndarray) -> np.ndarray:
+        """Return the decisions (n, n_pairs) from the similarities (n, exemplars): above 0 for a pair's second class."""
+        out = np.tile(self.intercept, (len(K), 1))
+        for places, columns, coef in zip(self.places, self.columns, self.coefs, strict=True):
+            out[:, columns] += K[:, places] @ coef.astype(K.dtype, copy=False)
+        return out
+
+    def dense_coef(self) -> np.ndarray:
+        """Return the coefficients as one matrix (exemplars, n_pairs)."""
+        out = np.zeros((len(self.exemplars), len(self.intercept)))
+        for places, columns, coef in zip(self.places, self.columns, self.coefs, strict=True):
+            out[places, columns] = coef
+        return out
+
+
+def votes_of(models: list[PairModel], labels: np.ndarray, n_classes: int) -> Votes:
+    """Put the models of all pairs together."""
+    used = np.unique(np.concatenate([model.exemplars for model in models]))
+    exemplars = used[np.argsort(labels[used], kind="stable")]
+    ends = np.cumsum(np.bincount(labels[exemplars], minlength=n_classes))
+    starts = np.append(0, ends[:-1])
+    place = np.empty(len(labels), dtype=np.intp)
+    place[exemplars] = np.arange(len(exemplars)) - starts[labels[exemplars]]
+    pairs = np.array(class_pairs(n_classes))
+    columns = [np.flatnonzero((pairs == c).any(axis=1)) for c in range(n_classes)]
+    coefs = [np.zeros((end - start, n_classes - 1)) for start, end in zip(starts, ends, strict=True)]
+    for number, (pair, model) in enumerate(zip(pairs, models, strict=True)):
+        for c in pair:
+            own = labels[model.exemplars] == c
+            coefs[c][place[model.exemplars[own]], np.searchsorted(columns[c], number)] = model.coef[own]
+    places = [slice(int(start), int(end)) for start, end in zip(starts, ends, strict=True)]
+    return Votes(n_classes, exemplars, places, columns, coefs, np.array([model.intercept for model in models]))
+
+
+def rows_of_classes(labels: np.ndarray, n_classes: int, used: Any) -> list[np.ndarray]:
+    """Return the rows of each class among those that are ``used`` (a mask)."""
+    return [np.flatnonzero((labels == c) & used) for c in range(n_classes)]

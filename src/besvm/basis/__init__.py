@@ -1,0 +1,17 @@
+"""Which training rows become the exemplars: selectors, and what a user may pass as ``basis``."""
+
+from besvm.basis.choose import Exemplars
+from besvm.basis.diverse import FarthestBasis, PivotedBasis
+from besvm.basis.gradient import GradientBasis
+from besvm.basis.medoids import KMedoidsBasis
+from besvm.basis.simple import IndexBasis, RandomBasis
+
+__all__ = [
+    "Exemplars",
+    "FarthestBasis",
+    "GradientBasis",
+    "IndexBasis",
+    "KMedoidsBasis",
+    "PivotedBasis",
+    "RandomBasis",
+]

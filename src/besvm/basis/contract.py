@@ -1,0 +1,90 @@
+"""What chooses a basis: the selector's contract, how many rows of which class, and checked similarities."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from besvm._support.validation import check_count
+from besvm.similarities.contract import Similarity
+
+
+class BasisSelector(BaseEstimator, ABC):  # type: ignore[misc]
+    """Abstract: a function (X, y, similarity, rng) -> row numbers, with its parameters."""
+
+    @abstractmethod
+    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
+        """Return the numbers of the chosen rows of X."""
+
+
+def checked_similarities(
+    similarity: Similarity,
+    samples: Any,
+    exemplars: Any,
+    rows: np.ndarray,
+    exemplar_rows: np.ndarray,
+    dtype: Any = np.float64,
+) -> np.ndarray:
+    """Return the similarities of the samples (training rows ``rows``) to the exemplars, if they are sound."""
+    S = np.array(similarity(samples, exemplars), dtype=dtype)  # a copy: it will be normalized in place
+    if S.shape != (len(rows), len(exemplar_rows)):
+        raise ValueError(
+            f"the similarity {similarity.label!r} must return a matrix of shape {(len(rows), len(exemplar_rows))} "
+            f"(samples, exemplars), got {S.shape}"
+        )
+    if not np.isfinite(S).all():
+        i, j = np.argwhere(~np.isfinite(S))[0]
+        raise ValueError(
+            f"the similarity {similarity.label!r} must be finite, got {S[i, j]} "
+            f"for the pair of training rows {exemplar_rows[j]} and {rows[i]}"
+        )
+    return S
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """Rows of one class, and how many of them are wanted."""
+
+    rows: np.ndarray
+    quota: int
+
+
+def _pools(selector: Any, n: int, y: np.ndarray | None) -> list[_Pool]:
+    if (selector.n is None) == (selector.per_class is None):
+        raise ValueError(f"{type(selector).__name__} takes either n or per_class, got {selector!r}")
+    if selector.per_class is not None:
+        if y is None:
+            raise ValueError("per_class needs class labels; give y, or use n instead")
+        wanted = check_count("per_class", selector.per_class)
+        pools = []
+        for label in np.unique(y):
+            rows = np.flatnonzero(y == label)
+            if wanted > len(rows):
+                raise ValueError(
+                    f"per_class must be at most {len(rows)} (the rows of class {label!s} to choose from), got {wanted}"
+                )
+            pools.append(_Pool(rows, wanted))
+        return pools
+    wanted = check_count("n", selector.n)
+    if wanted > n:
+        raise ValueError(f"the number of bases must be at most {n} (the rows to choose from), got {wanted}")
+    if y is None:
+        return [_Pool(np.arange(n), wanted)]
+    rows_of = [np.flatnonzero(y == label) for label in np.unique(y)]
+    quotas = _even_shares(wanted, [len(rows) for rows in rows_of])
+    return [_Pool(rows, quota) for rows, quota in zip(rows_of, quotas, strict=True)]
+
+
+def _even_shares(total: int, sizes: list[int]) -> list[int]:
+    """Split ``total`` as evenly as the sizes allow; what a small class lacks goes to the others."""
+    shares = [0] * len(sizes)
+    left = total
+    for place, i in enumerate(sorted(range(len(sizes)), key=lambda i: sizes[i])):
+        share = min(sizes[i], left // (len(sizes) - place))
+        shares[i] = share
+        left -= share
+    return shares

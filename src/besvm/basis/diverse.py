@@ -1,0 +1,192 @@
+"""Rows that differ from each other, by what the similarity says."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from besvm._support.rows import n_rows, take
+from besvm._support.validation import check_count
+from besvm.basis.contract import BasisSelector, _pools, checked_similarities
+from besvm.similarities.contract import Similarity
+
+COLUMNS_AT_ONCE = 64  # enough for the tiles of a similarity to run at full speed
+SETTLED = 1e-2  # the tolerance of the solver: an order of the rows is wanted, not a model
+NOTHING = 1e-6  # a residual below this share of the largest is rounding
+
+
+class _ClasswiseBasis(BasisSelector):
+    """Abstract: rows chosen from every class by itself (or from all rows at once), each on a bounded subsample."""
+
+    def __init__(
+        self, n: int | None = None, *, per_class: int | None = None, balanced: bool = True, max_rows: int = 4000
+    ) -> None:
+        self.n = n
+        self.per_class = per_class
+        self.balanced = balanced
+        self.max_rows = max_rows
+
+    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
+        """Return the chosen rows, in ascending order."""
+        max_rows = check_count("max_rows", self.max_rows)
+        chosen = []
+        for pool in _pools(self, n_rows(X), y if self.balanced or self.per_class is not None else None):
+            rows = _subsample(pool.rows, max(max_rows, pool.quota), rng)
+            if pool.quota == 0 or pool.quota == len(rows):
+                chosen.append(rows[: pool.quota])
+            else:
+                chosen.append(rows[self._choose(_Pairs(X, rows, similarity), pool.quota, rng)])
+        return np.sort(np.concatenate(chosen))
+
+    @abstractmethod
+    def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
+        """Return the places of ``quota`` rows among those of ``pairs``."""
+
+
+class PivotedBasis(_ClasswiseBasis):
+    """Rows by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023): diverse, yet no hunt for outliers.
+
+    A row is drawn with probability proportional to what the rows before it leave unexplained of it: the diagonal of the
+    residual of the similarity matrix, after all that lies in their span is taken out. The first row is drawn
+    evenly and becomes the origin, since the features are centered later anyway, so that what counts is the distance
+    d(i, j) = s(i, i) + s(j, j) - s(i, j) - s(j, i) and a negated distance is as good as a kernel.
+
+    The similarity is symmetrized. It need not be positive definite: what the elimination takes from a row beyond
+    all it had is noise of the negative eigenvalues, so residuals are clipped at 0 and the row is not drawn. If
+    nothing is left before enough rows are found (copies, a low rank), the rest is drawn evenly.
+
+    Parameters
+    ----------
+    n : int, optional
+        How many rows in all, spread evenly over the classes, which are treated one by one.
+    per_class : int, optional
+        How many rows of each class, instead of ``n``.
+    balanced : bool, default=True
+        Whether ``n`` rows are spread over the classes, rather than drawn whatever their class.
+    max_rows : int, default=4000
+        A class (or the whole of X) with more rows is represented by a random subsample of this size; memory is
+        ``max_rows`` times the number of rows wanted.
+
+    Examples
+    --------
+    >>> from besvm.basis import PivotedBasis
+    >>> from besvm.similarities import RBF
+    >>> X = np.array([[0.0]] * 97 + [[3.0], [6.0], [9.0]])
+    >>> X[PivotedBasis(4)(X, None, RBF(gamma=1.0), np.random.default_rng(0))].ravel()
+    array([0., 3., 6., 9.])
+    """
+
+    def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
+        return _pivots(pairs, quota, rng)
+
+
+class FarthestBasis(_ClasswiseBasis):
+    """Rows as far apart as can be: each is the farthest from its nearest among those before it.
+
+    The distance is the one the similarity implies, d(i, j) = s(i, i) + s(j, j) - s(i, j) - s(j, i), as in
+    :class:`KMedoidsBasis`; it may be negative where the similarity is indefinite. Rare kinds of rows are sure to be
+    found, and so are outliers and mislabeled rows; :class:`PivotedBasis` is milder.
+
+    Parameters
+    ----------
+    n, per_class, balanced, max_rows
+        As in :class:`PivotedBasis`.
+
+    Examples
+    --------
+    >>> from besvm.basis import FarthestBasis
+    >>> from besvm.similarities import NegativeDistance
+    >>> X = np.array([[0.0], [0.1], [4.9], [5.0], [9.9], [10.0]])
+    >>> rows = FarthestBasis(3)(X, None, NegativeDistance(), np.random.default_rng(0))
+    >>> X[rows].round().ravel()
+    array([ 0.,  5., 10.])
+    """
+
+    def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
+        return _farthest(pairs, quota, rng)
+
+
+def _subsample(rows: np.ndarray, at_most: int, rng: np.random.Generator) -> np.ndarray:
+    return rows if len(rows) <= at_most else np.sort(rng.choice(rows, at_most, replace=False))
+
+
+class _Pairs:
+    """The symmetrized similarities of some rows: the diagonal, and columns as they are asked for."""
+
+    def __init__(self, X: Any, rows: np.ndarray, similarity: Similarity) -> None:
+        self.rows, self.samples = rows, take(X, rows)
+        if hasattr(similarity, "look"):  # features are computed once, not for every column
+            behind: Any = similarity
+            similarity, self.samples = behind.look(self.samples)
+            X, rows = self.samples, np.arange(len(rows))
+        self.similarity, self._X, self._rows_of_X = similarity, X, rows
+        pieces = np.array_split(np.arange(len(rows)), -(-len(rows) // COLUMNS_AT_ONCE))
+        self.own = np.concatenate([np.diag(self._compare(piece, piece)) for piece in pieces])
+
+    def columns(self, places: np.ndarray) -> np.ndarray:
+        """Return (s(i, j) + s(j, i)) / 2 for every row i and the rows j at ``places``: an array (n, len(places))."""
+        everywhere = np.arange(len(self.rows))
+        columns = self._compare(everywhere, places)
+        return columns if self.similarity.symmetric else (columns + self._compare(places, everywhere).T) / 2
+
+    def _compare(self, at: np.ndarray, exemplars: np.ndarray) -> np.ndarray:
+        samples = self.samples if len(at) == len(self.rows) else take(self.samples, at)
+        named = self.rows[at], self.rows[exemplars]
+        seen = self.similarity.exemplars(self._X, self._rows_of_X[exemplars])
+        return checked_similarities(self.similarity, samples, seen, *named)
+
+
+def _pivots(pairs: _Pairs, k: int, rng: np.random.Generator, at_once: int = COLUMNS_AT_ONCE) -> np.ndarray:
+    """Return k pivots of randomly pivoted Cholesky.
+
+    Columns are computed for several draws at a time; a draw that the ones before it have made less likely is rejected
+    with the probability that keeps the distribution that of drawing one by one (Epperly, Tropp and Webber 2024).
+    """
+    n = len(pairs.rows)
+    first = int(rng.integers(n))
+    origin = pairs.columns(np.array([first]))[:, 0]
+    left = np.maximum(pairs.own + pairs.own[first] - 2 * origin, 0)  # the diagonal, seen from the first row
+    left[first] = 0
+    nothing = NOTHING * left.max()
+    factor = np.empty((n, k))
+    chosen = [first]
+    while len(chosen) < k and left.max() > nothing:
+        before = left.copy()
+        draws = rng.choice(n, min(at_once, 2 * (k - len(chosen))), p=before / before.sum())
+        places, where = np.unique(draws, return_inverse=True)
+        columns = pairs.columns(places) - origin[:, None] - origin[places] + pairs.own[first]
+        for place, column in zip(draws, where, strict=True):
+            if len(chosen) == k or left[place] <= nothing or rng.random() * before[place] > left[place]:
+                continue
+            done = len(chosen) - 1
+            residual = columns[:, column] - factor[:, :done] @ factor[place, :done]
+            factor[:, done] = residual / np.sqrt(left[place])
+            left = np.maximum(left - factor[:, done] ** 2, 0)
+            left[place] = 0
+            chosen.append(int(place))
+    rest = np.setdiff1d(np.arange(n), chosen)
+    return np.concatenate([chosen, rng.choice(rest, k - len(chosen), replace=False)]).astype(np.intp)
+
+
+def _farthest(pairs: _Pairs, k: int, rng: np.random.Generator, at_once: int = COLUMNS_AT_ONCE) -> np.ndarray:
+    """Return k rows, each the farthest from those before; the columns of the next best are computed along with it."""
+    n = len(pairs.rows)
+    known: dict[int, np.ndarray] = {}
+    nearest = np.full(n, np.inf)
+    chosen = [int(rng.integers(n))]
+    while True:
+        last = chosen[-1]
+        if last not in known:
+            if len(known) > k + at_once:  # memory stays in proportion to k
+                known.clear()
+            free = np.setdiff1d(np.arange(n), [*chosen, *known])
+            likely = free[np.argsort(-nearest[free], kind="stable")[: at_once - 1]] if len(chosen) > 1 else free[:0]
+            places = np.array([last, *likely])
+            known |= dict(zip(places.tolist(), pairs.columns(places).T, strict=True))
+        nearest = np.minimum(nearest, pairs.own + pairs.own[last] - 2 * known.pop(last))
+        nearest[last] = -np.inf
+        if len(chosen) == k:
+            return np.array(chosen, dtype=np.intp)
+        chosen.append(int(np.argmax(nearest)))

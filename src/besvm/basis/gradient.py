@@ -1,0 +1,178 @@
+"""Rows that help to tell the classes apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from besvm._support.rows import n_rows, take
+from besvm._support.validation import check_count, check_positive
+from besvm.basis.contract import BasisSelector, _pools, checked_similarities
+from besvm.basis.diverse import SETTLED, _subsample
+from besvm.basis.simple import RandomBasis
+from besvm.blocks import MemoryBlocks
+from besvm.normalize.affine import fit_affine
+from besvm.similarities.contract import Similarity
+from besvm.solver.newton import solve
+from besvm.solver.problem import Problem
+
+
+class GradientBasis(BasisSelector):
+    """Rows whose similarities the classifier misses most (after Keerthi, Chapelle and DeCoste 2006).
+
+    From a random set of candidates, rows are added in rounds. A candidate's score is how fast the squared hinge loss
+    of eq. besvm_primal, summed over the classes, would fall by its column: the squared correlation of the column
+    with the residuals max(0, 1 - y f), over its squared norm. Within a round, what the rows just added explain is
+    taken out of the residuals, so that no two of them say the same; after it, the SVM is trained anew.
+
+    Parameters
+    ----------
+    n : int, optional
+        How many rows in all, whatever their class.
+    per_class : int, optional
+        How many rows of each class, instead of ``n``.
+    C : float, default=1.0
+        That of the classifier.
+    oversample : float, default=4
+        How many candidates for every row wanted, as far as there are rows; drawn evenly over the classes.
+    n_rounds : int, default=8
+    max_rows : int, default=4000
+        The loss is that of a random subsample of about this many rows, the classes in proportion; memory is
+        ``max_rows`` times the candidates.
+
+    Examples
+    --------
+    >>> from besvm import BESVMClassifier
+    >>> from besvm.basis import GradientBasis
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = BESVMClassifier("rbf", basis=GradientBasis(50), random_state=0).fit(X[:900], y[:900])
+    >>> clf.n_basis_, clf.score(X[900:], y[900:]) > 0.9
+    (50, True)
+    """
+
+    def __init__(
+        self,
+        n: int | None = None,
+        *,
+        per_class: int | None = None,
+        C: float = 1.0,
+        oversample: float = 4,
+        n_rounds: int = 8,
+        max_rows: int = 4000,
+    ) -> None:
+        self.n = n
+        self.per_class = per_class
+        self.C = C
+        self.oversample = oversample
+        self.n_rounds = n_rounds
+        self.max_rows = max_rows
+
+    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
+        """Return the rows, in ascending order."""
+        stage = _Stage(self, X, y, similarity, rng)
+        total = int(stage.quotas.sum())
+        n_rounds = min(check_count("n_rounds", self.n_rounds), total)
+        gram = stage.features.T @ stage.features
+        chosen = np.zeros(len(stage.rows), dtype=bool)
+        solution: _Solution | None = None
+        for number in range(n_rounds):
+            wanted = (number + 1) * total // n_rounds - int(chosen.sum())
+            pull = stage.features.T @ stage.residuals(solution)  # (candidates, classes)
+            chosen[_match(gram, pull, chosen, stage.groups, stage.quotas, wanted)] = True
+            if number < n_rounds - 1:
+                solution = stage.train(chosen, solution)
+        return np.sort(stage.rows[chosen])
+
+
+class _Stage:
+    """Candidates for the basis, and the normalized similarities to them of the rows that the loss is taken on."""
+
+    def __init__(
+        self, selector: Any, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator
+    ) -> None:
+        if y is None:
+            raise ValueError(f"{type(selector).__name__} needs class labels; give y, or use PivotedBasis")
+        self.C = check_positive("C", selector.C)
+        oversample = max(1.0, check_positive("oversample", selector.oversample))
+        pools = _pools(selector, n_rows(X), y)
+        labels = np.unique(y, return_inverse=True)[1]
+        if selector.per_class is None:
+            total = sum(pool.quota for pool in pools)
+            some = RandomBasis(min(n_rows(X), int(np.ceil(oversample * total))))
+            self.rows = some(X, y, similarity, rng)  # of the candidates
+            self.groups, self.quotas = np.zeros(len(self.rows), dtype=int), np.array([total])
+        else:
+            each = [_subsample(pool.rows, int(np.ceil(oversample * pool.quota)), rng) for pool in pools]
+            self.rows = np.concatenate(each)
+            self.groups, self.quotas = labels[self.rows], np.array([pool.quota for pool in pools])
+        share = min(1.0, check_count("max_rows", selector.max_rows) / n_rows(X))
+        rows_of = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
+        if len(rows_of) < 2:
+            raise ValueError(f"{type(selector).__name__} needs rows of at least two classes, got one")
+        # in proportion, but some of every class
+        on = np.concatenate([_subsample(rows, int(np.ceil(share * len(rows))), rng) for rows in rows_of])
+        self.labels = labels[on]
+        self.positive = np.array([1]) if len(rows_of) == 2 else np.arange(len(rows_of))
+        exemplars = similarity.exemplars(X, self.rows)
+        self.features = checked_similarities(similarity, take(X, on), exemplars, on, self.rows, np.float32)
+        blocks = MemoryBlocks(self.features)
+        normalizer = fit_affine(blocks, [slice(0, len(self.rows))], "mean-norm")
+        assert normalizer is not None
+        blocks.update(lambda rows, block: normalizer(block))
+
+    @property
+    def problem(self) -> Problem:
+        """All one-vs-rest problems of the rows."""
+        return Problem(self.labels, self.positive, np.ones(len(self.labels)))
+
+    def train(self, columns: np.ndarray, start: _Solution | None) -> _Solution:
+        """Train on some of the columns (a mask), from a solution on others, scaled to the norm of the whole."""
+        scale = np.sqrt(len(columns) / columns.sum())
+        features = self.features[:, columns] * np.float32(scale)
+        first = None if start is None else (start.coef[columns] / scale, start.intercept)
+        result = solve(MemoryBlocks(features), self.problem, self.C, tol=SETTLED, start=first)
+        coef = np.zeros((len(columns), len(self.positive)))
+        coef[columns] = scale * result.coef
+        return _Solution(coef, result.intercept, result.margins)
+
+    def residuals(self, solution: _Solution | None) -> np.ndarray:
+        """Return y max(0, 1 - y f), of shape (rows, classes); without a solution, that of the best constant."""
+        signs = self.problem.signs()
+        margins = signs.mean(axis=0) if solution is None else solution.margins
+        residuals: np.ndarray = (signs * np.maximum(1 - signs * margins, 0)).astype(np.float32)
+        return residuals
+
+
+@dataclass(frozen=True)
+class _Solution:
+    """Weights of all candidates (zero for those left out), intercepts, and the decisions on the rows."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    margins: np.ndarray
+
+
+def _match(
+    gram: np.ndarray, pull: np.ndarray, taken: np.ndarray, groups: np.ndarray, quotas: np.ndarray, wanted: int
+) -> np.ndarray:
+    """Return the ``wanted`` columns that one after the other explain most of the residuals, within the quotas.
+
+    ``pull`` (candidates, classes) is the correlation of the columns with the residuals; taking a column out of the
+    residuals changes it by a multiple of a row of ``gram``, so that the residuals themselves are not needed.
+    """
+    norms = np.maximum(np.diag(gram), np.finfo(np.float32).tiny)
+    room = quotas - np.bincount(groups[taken], minlength=len(quotas))
+    open_ = ~taken
+    pull = pull.astype(np.float64)
+    added: list[int] = []
+    while len(added) < wanted:
+        score = np.where(open_ & (room > 0)[groups], (pull**2).sum(axis=1) / norms, -1.0)
+        best = int(np.argmax(score))
+        pull -= np.outer(gram[best] / norms[best], pull[best])
+        open_[best] = False
+        room[groups[best]] -= 1
+        added.append(best)
+    return np.array(added, dtype=np.intp)

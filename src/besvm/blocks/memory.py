@@ -1,0 +1,38 @@
+"""A matrix in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from besvm._support.threads import slices, thread_map
+from besvm.blocks.contract import CACHE_BYTES, COARSE_BYTES, RowBlocks, T, _rows_for
+
+
+class MemoryBlocks(RowBlocks):
+    """A matrix in memory, dense or in CSR form; never copied.
+
+    Examples
+    --------
+    >>> blocks = MemoryBlocks(np.ones((5, 2)))
+    >>> blocks.sum(lambda rows, block: (block.sum(axis=0), len(block)))
+    (array([5., 5.]), array(5.))
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.shape = matrix.shape
+        self.dtype = matrix.dtype
+
+    def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
+        """Yield ``fn(rows, block)``, computed on all threads."""
+        rows_each = _rows_for(COARSE_BYTES if coarse else CACHE_BYTES, self.shape[1], self.dtype)
+        return thread_map(lambda rows: fn(rows, self.matrix[rows]), slices(self.shape[0], rows_each))
+
+    def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
+        """Replace every block in place."""
+        for rows, block in self.map(lambda rows, block: (rows, fn(rows, block))):
+            if not np.may_share_memory(block, self.matrix):
+                self.matrix[rows] = block

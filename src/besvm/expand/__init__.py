@@ -1,0 +1,1 @@
+"""Samples to raw similarities: fitted measures with their bases, side by side."""

@@ -1,0 +1,214 @@
+"""Histograms of oriented gradients on a grid of cells: FHOG, 31 channels."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from besvm.features.descriptor import _GridDescriptor
+from besvm.features.pixels import Fill, describe
+
+N_CHANNELS = 31
+FIRST_UNDIRECTED, FIRST_TEXTURE = 18, 27
+BORDERS = ("keep", "pad", "upsample")
+
+
+class FHOG(_GridDescriptor):
+    r"""Histograms of oriented gradients with 31 channels, after Felzenszwalb et al. [1]_.
+
+    The image is cut into cells of ``cell`` x ``cell`` pixels and every cell becomes 31 numbers:
+
+    ======== ==============================================================================================
+    channels meaning
+    ======== ==============================================================================================
+    0 - 17   gradients by direction, 20° apart: 0 is dark to bright from left to right, then clockwise as
+             seen on the screen (rows count downwards)
+    18 - 26  gradients by orientation: channel 18 + o joins the directions o and o + 9, so that bright on
+             dark and dark on bright look the same
+    27 - 30  texture: all the gradients of the cell, relative to the block of 2 x 2 cells to its lower
+             right, upper right, lower left and upper left
+    ======== ==============================================================================================
+
+    With :math:`h_o` the gradient lengths a cell collects in direction o, its energy
+    :math:`e = \sum_{o<9} (h_o + h_{o+9})^2`, and :math:`n_b` one over the root of the summed energy of the
+    four cells of block b (plus 1e-4),
+
+    .. math:: f_o = \tfrac12 \sum_{b=1}^4 \min(n_b h_o, 0.2), \qquad
+              f_{27+b} = 0.2357 \sum_{o<18} \min(n_b h_o, 0.2).
+
+    Parameters
+    ----------
+    cell : int, default=8
+        The side of a cell in pixels.
+    border : {"keep", "pad", "upsample"}, default="keep"
+        A cell at the border of the image lacks some of the neighbors it is normalized by.
+
+        - "keep" lets the nearest cell of the image stand in for a missing one: not a proper neighbor, but
+          consistent for all images, which is what the paper's experiments rely on.
+        - "pad" repeats the border pixels for one cell on every side, and leaves the added cells out again:
+          the neighbors see edges that cross the border go straight on.
+        - "upsample" enlarges the image bilinearly by one cell on every side, and leaves the outer cells out,
+          which is the fix the paper proposes: every cell has true neighbors, but the outermost strip of the
+          image is seen only through them.
+
+        The grid has the same size in all three.
+
+    Notes
+    -----
+    Where the definition leaves room:
+
+    - A gradient is the difference of the two pixels on either side, in the channel where it is longest (the
+      first of equals). At the border of the image the pixel itself stands in for the one outside.
+    - A gradient goes to the nearest of the 18 directions, and is shared bilinearly between the four nearest
+      cells. Shares of cells outside the image are lost. A purely vertical gradient lies half-way between two
+      directions and goes to the one of lower number, so that it is not mirrored along with its image.
+    - Every cell is kept, unlike in the original code, which drops the outer ones: 32 x 32 pixels give 4 x 4
+      cells of 8 pixels. Pixels right of or below the last whole cell do not vote.
+    - Integers are gray levels 0..255 (uint16: 0..65535), floats 0..1. Contrast is normalized away, so another
+      scale gives the same features, unless its gradients are below some 1e-4 of white and drown in rounding.
+
+    The features of a cell have no names of their own, so there is no ``get_feature_names_out`` and
+    ``set_output`` does not apply.
+
+    References
+    ----------
+    .. [1] Felzenszwalb, Girshick, McAllester, Ramanan. Object Detection with Discriminatively Trained
+       Part-Based Models. PAMI 32(9), 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from besvm.features import FHOG
+    >>> images = np.random.default_rng(0).integers(0, 256, (5, 32, 32, 3), dtype=np.uint8)
+    >>> FHOG(cell=8).transform(images).shape
+    (5, 4, 4, 31)
+    >>> ramp = np.tile(np.arange(24.0) / 24, (24, 1))  # brighter from left to right: direction 0
+    >>> int(FHOG().transform(ramp)[0, 1, 1].argmax())
+    0
+    """
+
+    def __init__(self, cell: int = 8, *, border: str = "keep") -> None:
+        self.cell = cell
+        self.border = border
+
+    def transform(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Return the features of images.
+
+        Parameters
+        ----------
+        X : array or list of arrays
+            (n, h, w) or (n, h, w, 3) for n images, (h, w) or (h, w, 3) for one. An array of three axes whose
+            last is 3 (or 1) is one image with channels; any other is n gray images. Images of different
+            sizes come as a list, each (h, w) or (h, w, 3).
+
+        Returns
+        -------
+        array of shape (n, h // cell, w // cell, 31), float32
+            With n = 1 for a single image. For a list, a list of arrays (h // cell, w // cell, 31).
+        """
+        return describe(X, self.cell, N_CHANNELS, _hog_filler(self.cell, self.border))
+
+    @staticmethod
+    def render(features: Any, size: int = 24) -> np.ndarray:
+        """Draw features for people to look at: each cell a bundle of strokes along the edges it sees.
+
+        A stroke is as bright as the square of the contrast-insensitive channel of its orientation, on a scale
+        that is the same for all pictures, so that they can be compared.
+
+        Parameters
+        ----------
+        features : array or list of arrays
+            One image's features (h, w, 31), or those of several, which are drawn side by side with a gray
+            line between them.
+        size : int, default=24
+            The side of a drawn cell in pixels.
+
+        Returns
+        -------
+        array of shape (h * size, w * size), uint8
+            The picture, black where there is nothing. Several are parted by max(1, size // 4) gray columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from besvm.features import FHOG
+        >>> image = np.add.outer(np.arange(32.0), np.arange(48.0)) / 80
+        >>> FHOG.render(FHOG(cell=8).transform(image)).shape
+        (96, 144)
+        """
+        from besvm.features.rendering import draw, side_by_side, to_bytes
+
+        if not isinstance(size, (int, np.integer)) or size < 3:
+            raise ValueError(f"size must be a whole number of at least 3 pixels, got {size!r}")
+        undirected = [grid[:, :, FIRST_UNDIRECTED:FIRST_TEXTURE] for grid in _as_grids(features)]
+        pictures = [to_bytes(draw(grid, int(size))) for grid in undirected]
+        return side_by_side(pictures, gap=max(1, int(size) // 4))
+
+
+def _hog_filler(cell: int, border: str) -> Fill:
+    """Return the function that fills the features of a block of images."""
+    if border not in BORDERS:
+        raise ValueError(f"border must be one of {', '.join(BORDERS)}, got {border!r}")
+    from besvm.features.kernels import hog_block
+
+    def fill(pixels: np.ndarray, out: np.ndarray) -> None:
+        if border == "keep":
+            hog_block(pixels, int(cell), out)
+            return
+        n, rows, columns, _ = out.shape
+        enlarged = _pad(pixels, cell) if border == "pad" else _upsample(pixels, cell)
+        with_outer_cells = np.empty((n, rows + 2, columns + 2, N_CHANNELS), dtype=np.float32)
+        hog_block(enlarged, int(cell), with_outer_cells)
+        out[:] = with_outer_cells[:, 1:-1, 1:-1]
+
+    return fill
+
+
+def _pad(pixels: np.ndarray, cell: int) -> np.ndarray:
+    for axis in (2, 3):
+        length = pixels.shape[axis]
+        pixels = pixels.take(np.clip(np.arange(-cell, length + cell), 0, length - 1), axis)
+    return pixels
+
+
+def _upsample(pixels: np.ndarray, cell: int) -> np.ndarray:
+    """Enlarge the whole cells of (n, channels, h, w) so that there are two more cells in each direction."""
+    for axis in (2, 3):
+        n_cells = pixels.shape[axis] // cell
+        last = n_cells * cell - 1
+        places = (np.arange((n_cells + 2) * cell) + 0.5) * n_cells / (n_cells + 2) - 0.5
+        places = np.clip(places, 0, last)
+        before = places.astype(np.intp)
+        share = (places - before).astype(np.float32).reshape(-1, *(1,) * (3 - axis))
+        start, end = pixels.take(before, axis), pixels.take(np.minimum(before + 1, last), axis)
+        pixels = start + share * (end - start)
+    return pixels
+
+
+def _color_filler(cell: int) -> Fill:
+    def fill(pixels: np.ndarray, out: np.ndarray) -> None:
+        _, rows, columns, _ = out.shape
+        whole = pixels[:, :, : rows * cell, : columns * cell]
+        # One strided sum per row and column of a cell: numpy is slow at means over axes as short as a cell.
+        tall = reduce(np.add, (whole[:, :, k::cell] for k in range(cell)))
+        total = reduce(np.add, (tall[:, :, :, k::cell] for k in range(cell)))  # (n, channels, rows, columns)
+        out[:] = total.transpose(0, 2, 3, 1) / np.float32(255 * cell * cell)
+
+    return fill
+
+
+def _as_grids(features: Any) -> list[np.ndarray]:
+    """Return one image's features, or several images', as a list of (h, w, 31)."""
+    single = isinstance(features, np.ndarray) and features.ndim == 3
+    grids = [np.asarray(grid) for grid in ([features] if single else features)]
+    for grid in grids:
+        if grid.ndim != 3 or grid.shape[2] != N_CHANNELS:
+            raise ValueError(
+                f"features must have shape (h, w, {N_CHANNELS}), one image or several, got {grid.shape}; "
+                "draw what FHOG.transform returned"
+            )
+    if not grids:
+        raise ValueError("features must hold at least one image, got none")
+    return grids

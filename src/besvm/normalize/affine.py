@@ -1,0 +1,156 @@
+"""Normalizations of features: the paper's (center, divide by the mean norm) and z-scoring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags, check_array
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from besvm._support.rows import check_one_shape
+from besvm._support.validation import validated
+from besvm.blocks import MemoryBlocks, RowBlocks
+
+NORMALIZATIONS = ("mean-norm", "z-score", None)
+
+
+@dataclass(frozen=True)
+class Affine:
+    """The normalized features: (block - mean) / scale, column by column."""
+
+    mean: np.ndarray
+    scale: np.ndarray
+
+    def __call__(self, block: np.ndarray) -> np.ndarray:
+        """Normalize a block in place."""
+        block -= self.mean
+        block /= self.scale
+        return block
+
+    def keep(self, columns: np.ndarray) -> Affine:
+        """Return the normalization of these columns alone."""
+        return Affine(self.mean[columns], self.scale[columns])
+
+
+def fit_affine(
+    blocks: RowBlocks,
+    groups: list[slice],
+    kind: str | None,
+    weights: np.ndarray | None = None,
+    column_weights: np.ndarray | None = None,
+) -> Affine | None:
+    """Learn a normalization of the columns of ``blocks``, each group of columns (each measure) for itself.
+
+    "mean-norm" is eq. besvm_feature_map_norm: every group is centered and divided by the mean norm of its centered
+    rows. "z-score" divides every column by its standard deviation. What does not vary is left as it is. The columns
+    are multiplied by ``column_weights`` first.
+    """
+    if kind not in NORMALIZATIONS:
+        raise ValueError(f"normalize must be 'mean-norm', 'z-score' or None, got {kind!r}")
+    n, D = blocks.shape
+    factor = np.ones(D) if column_weights is None else column_weights
+    if kind is None:
+        return None if column_weights is None else Affine(np.zeros(D, blocks.dtype), (1 / factor).astype(blocks.dtype))
+    weights = np.ones(n, dtype=blocks.dtype) if weights is None else weights.astype(blocks.dtype)
+    mass = float(weights.sum(dtype=np.float64))
+    mean = blocks.sum(lambda rows, block: (weights[rows] @ block,))[0] / mass
+    center = mean.astype(blocks.dtype)
+
+    def spread(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
+        centered = block - center
+        if kind == "z-score":
+            return (np.einsum("i,ij,ij->j", weights[rows], centered, centered, dtype=np.float64),)
+        if column_weights is not None:
+            centered *= column_weights.astype(blocks.dtype)
+        squares = [np.einsum("ij,ij->i", centered[:, group], centered[:, group]) for group in groups]
+        return tuple(weights[rows] @ np.sqrt(part) for part in squares)
+
+    totals = blocks.sum(spread)
+    scale = np.empty(D)
+    if kind == "z-score":
+        scale[:] = np.sqrt(totals[0] / mass)
+    else:
+        for group, total in zip(groups, totals, strict=True):
+            scale[group] = total / mass
+    # below the rounding of the mean, a spread is noise
+    scale[scale <= np.finfo(blocks.dtype).eps * np.abs(mean)] = 1.0
+    scale[scale == 0] = 1.0
+    return Affine(center, (scale / factor).astype(blocks.dtype))
+
+
+class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Center the features and divide all of them by one number: the mean norm of the centered rows.
+
+    This is the paper's normalization (eq. besvm_feature_map_norm), φ = (φ̃ - E φ̃) / E‖φ̃ - E φ̃‖, for input features
+    of any shape: vectors, or grids of descriptors (n, h, w, d). Unlike z-scoring it keeps the proportions between
+    features, and afterwards gamma = 1 and C = 1 are sensible everywhere.
+
+    Attributes
+    ----------
+    mean_ : ndarray of the shape of one sample
+    scale_ : float
+        The mean norm of the centered rows; 1 if the rows do not differ.
+
+    Examples
+    --------
+    >>> from besvm import MeanNormScaler
+    >>> MeanNormScaler().fit_transform([[0.0, 0.0], [2.0, 0.0]])
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the mean and the mean norm.
+
+        Parameters
+        ----------
+        X : array of shape (n, ...)
+        y : ignored
+        sample_weight : array of shape (n,), optional
+            What every row counts in the two means.
+        """
+        check_one_shape(X, "samples")
+        X = validated(self, X, dtype=(np.float64, np.float32), allow_nd=True)
+        if sample_weight is None:
+            weights = None
+        else:
+            weights = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+        flat = X.reshape(len(X), -1)
+        learned = fit_affine(MemoryBlocks(flat), [slice(0, flat.shape[1])], "mean-norm", weights)
+        assert learned is not None
+        self.mean_ = learned.mean.reshape(X.shape[1:])
+        self.scale_ = float(learned.scale[0])
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Center and scale ``X``."""
+        check_is_fitted(self)
+        check_one_shape(X, "samples")
+        if getattr(X, "ndim", 0) > 2:  # of grids, scikit-learn would compare the heights and call them features
+            self._check_shape(np.asarray(X))
+        X = validated(self, X, dtype=(np.float64, np.float32), allow_nd=True, reset=False)
+        self._check_shape(X)
+        out: np.ndarray = X - self.mean_.astype(X.dtype)
+        out /= X.dtype.type(self.scale_)
+        return out
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Undo :meth:`transform`."""
+        check_is_fitted(self)
+        X = check_array(X, dtype=(np.float64, np.float32), allow_nd=True)
+        self._check_shape(X)
+        original: np.ndarray = X * X.dtype.type(self.scale_) + self.mean_.astype(X.dtype)
+        return original
+
+    def _check_shape(self, X: np.ndarray) -> None:
+        if X.shape[1:] != self.mean_.shape:
+            raise ValueError(f"samples must have the shape {self.mean_.shape} of the training rows, got {X.shape[1:]}")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

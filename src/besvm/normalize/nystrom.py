@@ -1,0 +1,155 @@
+"""Nyström features: similarities to the basis, decorrelated by the similarities within the basis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from besvm._support.validation import atomic_fit, check_choice, validated
+from besvm.blocks import MemoryBlocks, RowBlocks
+from besvm.normalize.spectrum import SPECTRA, check_matrix, inverse_root, rounding
+
+WAYS = (*SPECTRA, "covariance")
+
+
+class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The Nyström normalization, Ψ = K_mm^(-1/2) K_mn (eqs. nystrom_low_rank and nystrom_feature_map).
+
+    The m x m matrix K_mm holds the similarities within the basis. The inner products of these features approximate a
+    positive definite similarity. An indefinite K_mm has no real root; ``spectrum`` says how it is made positive
+    semi-definite first. Pass it as ``normalize`` to :class:`BasisExpansion` or :class:`BESVMClassifier`, or use it
+    alone: ``fit(K_mm)``, then ``transform(K_nm)``.
+
+    An asymmetric similarity is symmetrized within the basis, (K_mm + K_mmᵀ) / 2; the similarities of the samples to the
+    basis are taken as they are. Eigenvalues that are nothing but rounding errors, as copies of an exemplar cause, are
+    left out rather than inverted.
+
+    Parameters
+    ----------
+    spectrum : {"clip", "flip", "shift", "square", "covariance"}, default="clip"
+        "clip" sets negative eigenvalues to zero, "flip" takes their absolute value (as scikit-learn's Nystroem does
+        without saying so), "shift" raises all until the smallest is zero, and "square" replaces K_mm by K_mmᵀ K_mm,
+        which needs no eigenvectors. "covariance" replaces K_mm by the covariance of the samples' similarities: the
+        features are then uncorrelated.
+
+    Attributes
+    ----------
+    normalization_ : ndarray of shape (m, m)
+        N, where the features are K_nm N.
+    rank_ : int
+        How many directions were kept.
+
+    Examples
+    --------
+    >>> from besvm import Nystrom
+    >>> from besvm.similarities import RBF
+    >>> X = np.linspace(0, 1, 20)[:, None]
+    >>> basis = X[::4]
+    >>> K = RBF(gamma=1.0)
+    >>> features = Nystrom().fit(K(basis, basis)).transform(K(X, basis))
+    >>> bool(np.abs(features @ features.T - K(X, X)).max() < 1e-3)
+    True
+    """
+
+    def __init__(self, spectrum: str = "clip") -> None:
+        self.spectrum = spectrum
+
+    @atomic_fit
+    def fit(self, K: Any, y: Any = None) -> Self:
+        """Take the inverse root.
+
+        Parameters
+        ----------
+        K : array of shape (m, m)
+            The similarities within the basis; for "covariance" those of the samples to the basis, (n, m).
+        y : ignored
+        """
+        check_choice("spectrum", self.spectrum, WAYS)
+        K = validated(self, K, dtype=(np.float64, np.float32))
+        if self.spectrum == "covariance":
+            (root,) = fit_roots(MemoryBlocks(K), [slice(0, K.shape[1])], "covariance", [])
+        else:
+            root = _root_within(check_matrix(K, "the similarities within the basis"), self.spectrum, K.dtype)
+        self.normalization_ = root
+        self.rank_ = int(np.linalg.matrix_rank(root)) if root.any() else 0
+        return self
+
+    def transform(self, K: Any) -> np.ndarray:
+        """Return the features of samples, from their similarities to the basis: (n, m) to (n, m)."""
+        check_is_fitted(self)
+        K = validated(self, K, dtype=(np.float64, np.float32), reset=False)
+        features: np.ndarray = K @ self.normalization_.astype(K.dtype)
+        return features
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.normalization_.shape[1])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.spectrum != "covariance"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """Normalized features: every group of columns times its matrix."""
+
+    groups: list[slice]
+    matrices: list[np.ndarray]
+
+    def __call__(self, block: np.ndarray) -> np.ndarray:
+        """Normalize a block in place."""
+        for columns, matrix in zip(self.groups, self.matrices, strict=True):
+            block[:, columns] = block[:, columns] @ matrix
+        return block
+
+
+def fit_roots(
+    blocks: RowBlocks,
+    groups: list[slice],
+    spectrum: str,
+    within: list[np.ndarray],
+    weights: np.ndarray | None = None,
+) -> list[np.ndarray]:
+    """Return the matrix N of every group of columns; ``within`` are the groups' K_mm ("covariance" needs none)."""
+    if spectrum != "covariance":
+        return [_root_within(K.astype(np.float64), spectrum, blocks.dtype) for K in within]
+    w = np.ones(blocks.shape[0], dtype=blocks.dtype) if weights is None else weights.astype(blocks.dtype)
+    mass = float(w.sum(dtype=np.float64))
+
+    def sums(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (w[rows] @ block,)
+
+    center = (blocks.sum(sums)[0] / mass).astype(blocks.dtype)
+
+    def products(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            centered = (block - center) * np.sqrt(w[rows, None])
+            return tuple(centered[:, group].T @ centered[:, group] for group in groups)
+
+    covariances = [np.asarray(total, dtype=np.float64) / mass for total in blocks.sum(products)]
+    if not all(np.isfinite(K).all() for K in covariances):
+        largest = max(blocks.map(lambda rows, block: float(np.abs(block).max())))
+        raise ValueError(
+            f"similarities must be small enough for their covariance to be a finite {blocks.dtype}, got {largest:.3g}; "
+            "divide them by a constant"
+        )
+    return [inverse_root(K, "clip", rounding(K, blocks.dtype)) for K in covariances]
+
+
+def _root_within(K: np.ndarray, spectrum: str, dtype: Any) -> np.ndarray:
+    """Return the inverse root of K made symmetric; K is scaled to about 1 for it, so that nothing overflows."""
+    exponent = int(np.frexp(np.abs(K).max())[1]) - 1
+    root = 2.0 ** (exponent // 2)  # powers of two, which round nothing off
+    scaled = K / root**2
+    symmetric = (scaled + scaled.T) / 2
+    inverse: np.ndarray = inverse_root(symmetric, spectrum, rounding(symmetric, dtype))
+    return inverse / (root**2 if spectrum == "square" else root)

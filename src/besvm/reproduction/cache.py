@@ -1,0 +1,112 @@
+"""Matrices kept on disk between experiments, by what they were computed from, within a limit of bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from besvm._support.units import show_bytes
+from besvm._support.progress import say
+from besvm.reproduction.results import sweep
+
+
+class MatrixCache:
+    """A folder of float32 matrices. Each is named by a hash of what it was computed from; the least used go first.
+
+    A matrix is written under a temporary name and renamed, so that no half of one is ever found, whenever the process
+    is killed. One that cannot be read, or has another shape, is computed again.
+
+    Parameters
+    ----------
+    folder : Path
+    limit : int
+        Bytes. A matrix that is larger by itself is not kept.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> cache = MatrixCache(Path(tempfile.mkdtemp()), limit=10_000)
+    >>> first = cache.get({"what": "ones"}, (2, 2), lambda: np.ones((2, 2)))
+    >>> again = cache.get({"what": "ones"}, (2, 2), lambda: np.zeros((2, 2)))  # not computed: it is there
+    >>> again.sum()
+    np.float32(4.0)
+    """
+
+    def __init__(self, folder: Path, limit: int, verbose: int = 0) -> None:
+        self.folder = folder
+        self.limit = limit
+        self.verbose = verbose
+        folder.mkdir(parents=True, exist_ok=True)
+        sweep(folder)
+
+    def path(self, recipe: dict[str, Any]) -> Path:
+        """Return where the matrix of this recipe is, or would be."""
+        text = json.dumps(recipe, sort_keys=True)
+        return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.npy"
+
+    def get(self, recipe: dict[str, Any], shape: tuple[int, int], compute: Callable[[], np.ndarray]) -> np.ndarray:
+        """Return the matrix of this recipe, read (memory-mapped) or computed and kept."""
+        path = self.path(recipe)
+        try:
+            kept = np.load(path, mmap_mode="r", allow_pickle=False)
+            if kept.shape == shape and kept.dtype == np.float32:
+                os.utime(path)  # used just now
+                return kept
+            say(
+                self.verbose,
+                f"{path.name} in the cache has the shape {kept.shape} instead of {shape}: computing it again",
+            )
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, EOFError):
+            say(self.verbose, f"{path.name} in the cache cannot be read: computing it again")
+        matrix = np.ascontiguousarray(compute(), dtype=np.float32)
+        if matrix.shape != shape:
+            raise ValueError(f"the matrix must have the shape {shape}, got {matrix.shape}")
+        self._keep(path, matrix)
+        return matrix
+
+    def _keep(self, path: Path, matrix: np.ndarray) -> None:
+        if matrix.nbytes > self.limit:
+            return
+        self._make_room(matrix.nbytes)
+        part = path.with_suffix(f".{os.getpid()}.part")
+        try:
+            with open(part, "wb") as file:
+                np.save(file, matrix, allow_pickle=False)
+            os.replace(part, path)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            say(
+                self.verbose,
+                f"{show_bytes(matrix.nbytes)} of similarities are not kept in {self.folder}: {error.strerror}",
+            )
+
+    def _make_room(self, n_bytes: int) -> None:
+        by_age = sorted(self._entries())
+        total = sum(size for _, size, _ in by_age)
+        for _, size, entry in by_age:
+            if total + n_bytes <= self.limit:
+                return
+            entry.unlink(missing_ok=True)
+            total -= size
+
+    def _entries(self) -> Iterator[tuple[int, int, Path]]:
+        """Yield the age, size and path of every matrix, those in folders below too; another process may remove some."""
+        for entry in self.folder.rglob("*.npy"):
+            try:
+                found = entry.stat()
+            except FileNotFoundError:
+                continue
+            yield found.st_mtime_ns, found.st_size, entry
+
+    @property
+    def n_bytes(self) -> int:
+        """What the folder holds now."""
+        return sum(size for _, size, _ in self._entries())

@@ -1,0 +1,123 @@
+"""Multiple kernel learning by a line search, with positive definite kernels, on one fold."""
+
+from __future__ import annotations
+
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from besvm.analysis import model_size
+from besvm.baselines import LineSearchMKL
+from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, minus, value, where
+from besvm.reproduction.config import Config
+from besvm.reproduction.lab import Lab
+from besvm.measures import parse_shorthand
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAIRS = (("H8R", "H8L"), ("H4R", "H4L"), ("H4R", "H8R"))
+
+
+def cells(lab: Lab) -> list[Cell]:
+    """Return a cell for every pair of kernels."""
+    n = len(lab.train_rows())
+    seconds, memory = 85 * (n / 10_000) ** 2, 3 * 4 * n**2
+    return [Cell({"first": a, "second": b}, partial(_search, lab, a, b), seconds, memory) for a, b in PAIRS]
+
+
+def _search(lab: Lab, first: str, second: str) -> Row:
+    rows = lab.train_rows()
+    kernels = [parse_shorthand(name) for name in (first, second)]
+    start = perf_counter()
+    options: Any = {"cv": lab.config.mkl_folds, "random_state": 0, "memory_limit": lab.model_limit}
+    search = LineSearchMKL(kernels, C=2.0, **options).fit(lab.images[rows], lab.labels[rows])
+    means = search.cv_accuracy_.mean(axis=1)
+    alphas = np.asarray(search.alphas, dtype=float)
+    single = means[np.argmax(alphas)], means[np.argmin(alphas)]
+    return {
+        "alpha": float(search.alpha_),
+        "accuracy": float(search.score(lab.images[lab.test_rows], lab.labels[lab.test_rows])),
+        "cv_best": float(means.max()),
+        "cv_first": float(single[0]),
+        "cv_second": float(single[1]),
+        "parameters": model_size(search).parameters,
+        "seconds": round(perf_counter() - start, 1),
+        "alphas": alphas.tolist(),
+        "cv": means.tolist(),
+    }
+
+
+def figures(config: Config, table: Table, baselines: Table) -> dict[str, Figure]:
+    """Draw the cross-validated accuracy along the line."""
+    from besvm._support.figures import COLORS, axes
+
+    if not table:
+        return {}
+    figure, ax = axes(6, 3.4)
+    for color, row in zip(COLORS, table, strict=False):
+        label = f"α {row['first']} + (1 - α) {row['second']}"
+        ax.plot(row["alphas"], row["cv"], "o-", ms=4, color=color, label=label)
+    ax.set(xlabel="α", ylabel="cross-validated accuracy")
+    ax.legend()
+    return {"mkl": figure}
+
+
+def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
+    """Check the paper's statements."""
+
+    def of(first: str, second: str, column: str) -> float | None:
+        return value(table, column, first=first, second=second)
+
+    both = next(iter(where(table, first="H4R", second="H8R")), {})
+    K8R, K8R_size = (value(baselines, column, model="K8R", folds=1) for column in ("accuracy", "parameters"))
+    mixed = 0 < both.get("alpha", 0.0) < 1
+    return [
+        *(
+            check(
+                f"Linear kernels contribute nothing to Gaussian RBF kernels ({rbf} and {linear}).",
+                "the best mixture gains less than 0.2 % over the Gaussian kernel alone (cross-validated)",
+                f"{rbf} alone {{:.1%}}, with {linear} at best {{:.1%}}",
+                lambda alone, mixture: mixture - alone < 0.002,
+                of(rbf, linear, "cv_first"),
+                of(rbf, linear, "cv_best"),
+            )
+            for rbf, linear in PAIRS[:2]
+        ),
+        check(
+            "The best combination of K4R and K8R gains less than 0.5 % over K8R.",
+            "it gains less than 0.5 %, cross-validated and on the test set",
+            "cross-validated {:+.1%}, on the test set {:+.1%}",
+            lambda cv, test: max(cv, test) < 0.005,
+            minus(both.get("cv_best"), both.get("cv_second")),
+            minus(both.get("accuracy"), K8R),
+        ),
+        check(
+            "The parameters increase approximately 4 times when K4R is added to K8R.",
+            "the best mixture, which must not be one kernel alone, has 3.5 to 6 times the parameters of K8R",
+            "{:.1f} times: {:,.0f} against {:,.0f}" + ("" if mixed else "; but one kernel alone is best"),
+            lambda times, *_: 3.5 <= times <= 6 and mixed,
+            None if K8R_size is None or both.get("parameters") is None else both["parameters"] / K8R_size,
+            both.get("parameters"),
+            K8R_size,
+        ),
+    ]
+
+
+EXPERIMENT = Experiment(
+    name="mkl",
+    title="multiple kernel learning by line search",
+    paper=(
+        "Mixing two kernels by a line search over α in {0, .1, …, 1} with five-fold cross-validation: linear kernels "
+        "contribute nothing to Gaussian ones, and K4R with K8R gains less than half a percent over K8R."
+    ),
+    cells=cells,
+    figures=figures,
+    claims=claims,
+    summary=lambda table: [{k: v for k, v in row.items() if not isinstance(v, list)} for row in table],
+    uses=("baselines",),
+    note=lambda config: "On the first fold.",
+    captions={"mkl": "Cross-validated accuracy along the line between two kernels."},
+)

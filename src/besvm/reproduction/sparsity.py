@@ -1,0 +1,184 @@
+"""Figure "params/support": accuracy against parameters and against supporting exemplars, BE-SVM and kernel SVM."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from besvm.reproduction.base import Claim, Experiment, Table, check, distinct, of_all, value, where
+from besvm.reproduction.config import M1, M2, Config
+from besvm.reproduction.multiple import LINES, accuracy, parameters_unshared
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def figures(config: Config, table: Table, baselines: Table, multiple: Table) -> dict[str, Figure]:
+    """Draw both panels."""
+    from besvm._support.figures import axes, color_of
+
+    if not baselines or not multiple:
+        return {}
+    figure, both = axes(11, 4.6, columns=2, sharey=True)
+    for ax, column in zip(both, ("parameters", "exemplars"), strict=True):
+        for name in distinct(baselines, "model"):
+            rows = where(baselines, model=name)
+            if column == "parameters" or name.startswith("K"):
+                label = f"{name} (1 to {rows[-1]['folds']} folds)"
+                ax.plot(*_curve(rows, column), "s--", ms=4, color=color_of(name), label=label)
+        for label, (name, count) in LINES.items():
+            rows = where(multiple, set=name, measures=count, folds=config.n_folds)
+            if rows:
+                ax.plot(*_curve(rows, column), "o-", ms=4, color=color_of(label), label=f"BE-SVM, {label}")
+        ax.set(xscale="log", xlabel={"exemplars": "supporting exemplars"}.get(column, column))
+    both[0].set_ylabel("test accuracy")
+    figure.legend(*both[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
+    return {"params_support": figure}
+
+
+def _curve(rows: Table, column: str) -> tuple[list[float], list[float]]:
+    return [row[column] for row in rows], [row["accuracy"] for row in rows]
+
+
+def sparser(target: dict[str, float], ours: Table, column: str) -> float:
+    """Return how many times fewer of something our curve needs for the accuracy of ``target``; 0: it never gets there.
+
+    Between two sizes of the basis, the accuracy is taken to be linear in the logarithm of the size.
+    """
+    curve = sorted((math.log(row[column]), row["accuracy"]) for row in ours)
+    if curve[0][1] >= target["accuracy"]:
+        return float(target[column] / math.exp(curve[0][0]))
+    for (x0, y0), (x1, y1) in pairwise(curve):
+        if y0 < target["accuracy"] <= y1:
+            x = x0 + (x1 - x0) * (target["accuracy"] - y0) / (y1 - y0)
+            return float(target[column] / math.exp(x))
+    return 0.0
+
+
+def sparsest(kernel: Table, multiple: Table, column: str, config: Config) -> tuple[float, str, int] | None:
+    """Return the largest such number over all sets of measures and all points of the kernel SVM, and which these are.
+
+    Points that a curve reaches with its smallest basis say nothing of how small it could have been.
+    """
+    found = []
+    for label, (name, count) in LINES.items():
+        ours = where(multiple, set=name, measures=count, folds=config.n_folds)
+        for target in kernel if len(ours) == len(config.sizes) else []:
+            if min(row["accuracy"] for row in ours) < target["accuracy"] <= max(row["accuracy"] for row in ours):
+                found.append((sparser(target, ours, column), label, target["folds"]))
+    return max(found, default=None)
+
+
+def lead(kernel: Table, ours: Table, column: str) -> float | None:
+    """Return our smallest lead in accuracy over the kernel SVM at equal size, where the two curves overlap.
+
+    Beyond its largest size our curve is taken to stay where it is.
+    """
+    curve = sorted((math.log(row[column]), row["accuracy"]) for row in ours)
+    leads = []
+    for row in kernel:
+        x = math.log(row[column])
+        if x >= curve[0][0]:
+            (x0, y0), (x1, y1) = next(((a, b) for a, b in pairwise(curve) if a[0] <= x <= b[0]), (curve[-1],) * 2)
+            leads.append((y0 if x1 == x0 else y0 + (y1 - y0) * (x - x0) / (x1 - x0)) - row["accuracy"])
+    return min(leads, default=None)
+
+
+def claims(config: Config, table: Table, baselines: Table, multiple: Table) -> list[Claim]:
+    """Check what the paper concludes from the figure."""
+    folds, largest, middle = config.n_folds, config.sizes[-1], config.sizes[-2]
+    kernel = where(baselines, model="K8R")
+    every_fold = len(kernel) == folds
+    target = next(iter(where(kernel, folds=folds)), None)
+    ours = where(multiple, set="M2", measures=len(M2), folds=folds)
+    whole = len(ours) == len(config.sizes)
+    best = max(ours, key=lambda row: row["accuracy"]) if whole else {}
+    reference = target or {}
+
+    def equal(column: str, least: float) -> Claim:
+        """Check how many times sparser BE-SVM is at the kernel SVM's accuracy."""
+        what = {"parameters": "parameters", "exemplars": "supporting exemplars"}[column]
+        paper = {"parameters": 8, "exemplars": 30}[column]
+        times = sparser(target, ours, column) if whole and target else None
+        unshared = [row | {column: parameters_unshared(row)} for row in ours] if column == "parameters" else ours
+        other = sparser(target, unshared, column) if whole and target else None
+        words = "{:.1f} times (M2, at the accuracy of K8R on all the data)"
+        if column == "parameters":
+            words += "; {:.1f} times if no representation is shared"
+        if times == 0:
+            words = f"M2 never reaches K8R's {reference['accuracy']:.1%}"
+        values = [times, other] if column == "parameters" else [times]
+        if (most := sparsest(kernel, multiple, column, config)) is not None:
+            words += f"; at most {most[0]:.1f} times ({most[1]}, at the accuracy of K8R on {most[2]} folds)"
+        return check(
+            f"At equal accuracy, BE-SVM has roughly {paper} times fewer {what} than the kernel SVM.",
+            f"M2 has at least {least:.0f} times fewer at the accuracy of K8R on all the data",
+            words,
+            lambda times, *_: times >= least,
+            *values,
+        )
+
+    leads = [lead(kernel, ours, column) if whole and every_fold else None for column in ("parameters", "exemplars")]
+    return [
+        check(
+            "BE-SVM can be made more than 5 times sparser and be more accurate than the kernel SVM with RBF kernels.",
+            "M2 at its best is more accurate than K8R on all the data, with less than a fifth of the exemplars",
+            "{:.1%} with {:,.0f} exemplars; K8R {:.1%} with {:,.0f} support vectors",
+            lambda a, n, b, m: a > b and m > 5 * n,
+            best.get("accuracy"),
+            best.get("exemplars"),
+            reference.get("accuracy"),
+            reference.get("exemplars"),
+        ),
+        check(
+            f"With B = 10 x {middle} and three or more measures of M2, BE-SVM beats the kernel SVM on all the data.",
+            "three measures and four are both more accurate than K8R",
+            "three {:.1%}, four {:.1%}; K8R {:.1%}",
+            lambda three, all_four, b: three > b and all_four > b,
+            accuracy(multiple, "M2", 3, middle, folds),
+            accuracy(multiple, "M2", 4, middle, folds),
+            reference.get("accuracy"),
+        ),
+        check(
+            f"With the low-resolution set M1, B = 10 x {largest} beats kernel SVMs on up to {folds - 1} folds.",
+            f"M1 is more accurate than K8R and K4R on up to {folds - 1} folds, as far as K4R was run",
+            f"M1 {{:.1%}}; the best kernel SVM on up to {folds - 1} folds {{:.1%}}",
+            lambda a, b: a > b,
+            accuracy(multiple, "M1", len(M1), largest, folds),
+            of_all(
+                max,
+                [value(kernel, "accuracy", folds=n) for n in range(1, folds)]
+                + [row["accuracy"] for row in where(baselines, model="K4R") if row["folds"] < folds],
+            ),
+        ),
+        equal("parameters", 6),
+        equal("exemplars", 22),
+        check(
+            "At equal size, BE-SVM (M2) is more accurate than the kernel SVM (K8R).",
+            "the smallest lead is above 0, by parameters and by exemplars",
+            "smallest lead {:.1%} by parameters, {:.1%} by exemplars",
+            lambda *both: min(both) > 0,
+            *leads,
+        ),
+    ]
+
+
+EXPERIMENT = Experiment(
+    name="sparsity",
+    title="accuracy against model size (figure params/support)",
+    paper=(
+        "With 10 x 250 bases and three or more measures of M2, BE-SVM passes the kernel SVM trained on everything, "
+        "which keeps about 10 x 4,000 support vectors. For the same accuracy it is roughly 8 times sparser in "
+        "parameters and 30 times in exemplars."
+    ),
+    cells=lambda lab: [],
+    figures=figures,
+    claims=claims,
+    note=lambda config: "Drawn from the tables of the baselines and of several measures; nothing is run for it.",
+    captions={
+        "params_support": "Test accuracy against parameters and supporting exemplars. Kernel SVMs: one point for every "
+        "number of folds; BE-SVM on all folds: one for every size of the basis."
+    },
+    uses=("baselines", "multiple"),
+)

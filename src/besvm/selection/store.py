@@ -1,0 +1,118 @@
+"""What a greedy selection keeps: the candidates' features, and the score of every set that was tried."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from besvm.blocks.joined import NpyRows, Part
+
+
+class FeatureStore:
+    """Finished matrices by key: in memory, or as .npy files in a folder that a later run finds again.
+
+    A file gets its name only when it is whole. One that is damaged, of the wrong shape or not finite is made anew.
+    """
+
+    def __init__(self, folder: Path | None, in_memory: bool) -> None:
+        self.folder, self.in_memory = folder, in_memory
+
+    def get(self, key: str, shape: tuple[int, int], dtype: np.dtype[Any], fill: Callable[[Part], None]) -> Part:
+        """Return the matrix of this key: what was kept, or a new one that ``fill`` fills."""
+        if self.folder is None:
+            matrix = np.empty(shape, dtype)
+            fill(matrix)
+            return matrix
+        path = self.folder / f"{key}.npy"
+        if not _is_sound(path, shape, dtype):
+            unfinished = temporary(path)
+            try:
+                fill(NpyRows.create(unfinished, shape, dtype))
+                os.replace(unfinished, path)
+            finally:
+                unfinished.unlink(missing_ok=True)
+        if self.in_memory:
+            kept: np.ndarray = np.load(path, allow_pickle=False)
+            return kept
+        return NpyRows(path)
+
+
+def _is_sound(path: Path, shape: tuple[int, int], dtype: np.dtype[Any]) -> bool:
+    try:
+        kept = NpyRows(path)
+    except (OSError, ValueError):
+        return False
+    if kept.shape != shape or kept.dtype != dtype:
+        return False
+    step = 4096
+    return all(np.isfinite(kept[slice(i, min(i + step, shape[0]))]).all() for i in range(0, shape[0], step))
+
+
+class ScoreBook:
+    """The accuracy of every set of measures that was tried, and the seconds it took; written down as it grows."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._entries: dict[tuple[str, ...], dict[str, Any]] = {}
+        if path is not None:
+            self._entries = {tuple(entry["keys"]): entry for entry in _read_entries(path)}
+
+    def find(self, keys: tuple[str, ...]) -> tuple[float, float] | None:
+        """Return (accuracy, seconds) of an ordered set, if it was tried."""
+        entry = self._entries.get(keys)
+        return None if entry is None else (entry["accuracy"], entry["seconds"])
+
+    def enter(self, keys: tuple[str, ...], labels: list[str], accuracy: float, seconds: float) -> None:
+        """Remember a score, on disk at once where there is a folder."""
+        self._entries[keys] = {"measures": labels, "accuracy": accuracy, "seconds": seconds, "keys": list(keys)}
+        if self.path is not None:
+            unfinished = temporary(self.path)
+            try:
+                unfinished.write_text(json.dumps({"tried": list(self._entries.values())}, indent=1) + "\n")
+                os.replace(unfinished, self.path)
+            finally:
+                unfinished.unlink(missing_ok=True)
+
+
+def _read_entries(path: Path) -> list[dict[str, Any]]:
+    """Return the sound entries of a trace; none of a file that is damaged or not there."""
+    try:
+        tried = json.loads(path.read_text())["tried"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [entry for entry in tried if _is_entry(entry)] if isinstance(tried, list) else []
+
+
+def _is_entry(entry: Any) -> bool:
+    if not isinstance(entry, dict) or set(entry) != {"measures", "accuracy", "seconds", "keys"}:
+        return False
+    numbers = [entry["accuracy"], entry["seconds"]]
+    if not all(isinstance(number, (int, float)) and np.isfinite(number) and number >= 0 for number in numbers):
+        return False
+    return isinstance(entry["keys"], list) and all(isinstance(key, str) for key in entry["keys"])
+
+
+def make_folder(folder: Path) -> None:
+    """Make the user's folder, if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ValueError(
+            f"folder must be a folder, there already or to be made, got {str(folder)!r}, where a file is"
+        ) from None
+
+
+def file_name(label: str, key: str) -> str:
+    """Return a name for people and machines: the label in plain characters, then the key."""
+    return f"{re.sub(r'[^A-Za-z0-9]+', '-', label).strip('-')[:40]}-{key[:20]}"
+
+
+def temporary(path: Path) -> Path:
+    """Return a name beside ``path`` that no other process uses."""
+    return path.with_name(f"{path.name}.{os.getpid()}.part")

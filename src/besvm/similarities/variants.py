@@ -1,0 +1,109 @@
+"""The variants of many items side by side, what each is worth, and the sums to choose among them by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from besvm._support.rows import items, n_rows, span
+from besvm._support.threads import slices
+from besvm.similarities.contract import Similarity
+from besvm.similarities.functions import PairFunction
+
+Variants = Callable[[Any], Sequence[Any]]  # of ONE item
+Worth = np.ndarray | None  # (n,) what is added to K_I for each of n items when it is chosen; None for nothing
+Choices = Iterator[tuple[Any, np.ndarray]]  # (one variant of each of n items, (n,) which of the item's variants)
+
+_TILE = 1 << 16  # entries to add up and compare while they stay in cache
+_SELF = 16  # items whose self-similarities are read off the diagonal of one small matrix
+
+
+def variants_of(item: Any, make: Variants | None, name: str) -> list[Any]:
+    """Return the variants of one item, at least one; ``name`` is what an error calls the function ``make``."""
+    if make is None:
+        return [item]
+    made = make(item)
+    if isinstance(made, str) or not hasattr(made, "__iter__"):
+        raise TypeError(f"{name} must return a list of variants of a sample, got {type(made).__name__}")
+    several = list(made)
+    if not several:
+        raise ValueError(
+            f"{name} must return at least one variant of every sample, got none; "
+            "return the sample itself where there is nothing else"
+        )
+    return several
+
+
+def variant_groups(X: Any, make: Variants | None, name: str, limit: float) -> Iterator[tuple[slice, Choices]]:
+    """Yield consecutive rows of X, at most about ``limit`` bytes of variants at a time, and their choices."""
+    n = n_rows(X)
+    if make is None or n == 0:
+        yield slice(0, n), iter([(X, np.zeros(n, dtype=int))])
+        return
+    group: list[list[Any]] = []
+    start = size = 0
+    for row, item in enumerate(items(X), start=1):
+        group.append(variants_of(item, make, name))
+        size += sum(getattr(variant, "nbytes", 0) for variant in group[-1])
+        if size >= limit or row == n:
+            yield slice(start, row), _choices(group)
+            group, start, size = [], row, 0
+
+
+def _choices(group: list[list[Any]]) -> Choices:
+    """Yield the first variants of all items, the second ones, ...
+
+    An item with fewer variants than others repeats its last, at that one's worth: no maximum changes.
+    """
+    counts = np.array([len(several) for several in group])
+    for z in range(counts.max()):
+        order = np.minimum(z, counts - 1)
+        yield together([several[k] for several, k in zip(group, order, strict=True)]), order
+
+
+def together(several: list[Any]) -> Any:
+    """Return one array of arrays of the same shape; anything else stays a list."""
+    if all(isinstance(one, np.ndarray) and one.shape == several[0].shape for one in several):
+        return np.stack(several)
+    return several
+
+
+def total(K: np.ndarray, exemplar_worth: Worth, sample_worth: Worth) -> np.ndarray:
+    """Return K_I with the worth of the chosen variants added: K is (samples, exemplars)."""
+    dtype = np.result_type(K, np.float32)
+    out = K.astype(dtype)
+    if exemplar_worth is not None:
+        out += exemplar_worth.astype(dtype)
+    if sample_worth is not None:
+        out += sample_worth.astype(dtype)[:, None]
+    return out
+
+
+def totals(K: np.ndarray, exemplar_worth: Worth, sample_worth: Worth) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield :func:`total` a few rows at a time: K is the inner similarity's own and must stay as it is."""
+    for rows in slices(len(K), max(1, _TILE // max(1, K.shape[1]))):
+        yield rows, total(K[rows], exemplar_worth, None if sample_worth is None else sample_worth[rows])
+
+
+def self_similarities(similarity: Similarity, X: Any) -> np.ndarray:
+    """Return s(x, x) of every item.
+
+    Examples
+    --------
+    >>> from besvm.similarities import Linear
+    >>> self_similarities(Linear(), np.array([[1.0, 2.0], [0.0, 3.0]]))
+    array([5., 9.])
+    """
+    each = 1 if isinstance(similarity, PairFunction) else _SELF  # a Python call per pair costs more than one per tile
+    tiles = [span(X, rows) for rows in slices(n_rows(X), each)]
+    return np.concatenate([np.empty(0, np.float32), *(np.asarray(similarity(t, t)).diagonal() for t in tiles)])
+
+
+def variants_name(make: Variants | None) -> str:
+    """Return what to call a function that makes variants; nothing if there is none."""
+    if make is None:
+        return ""
+    name = str(getattr(make, "__name__", type(make).__name__)).lower()
+    return "variants" if name == "<lambda>" else name

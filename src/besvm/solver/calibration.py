@@ -1,0 +1,100 @@
+"""Probabilities: rows held out of training, and the slope that makes their labels most likely."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.special import softmax
+
+from besvm.blocks import RowBlocks
+from besvm.solver.problem import Problem, Result
+
+ONE_FOLD_FROM = 5000  # rows: a fifth of them is then plenty to settle one number
+N_FOLDS = 5
+MAX_SLOPE = 1e3
+HELD_OUT_TOL = 1e-2  # the held-out problems only have to be about right
+
+
+def n_folds_for(n: int) -> int:
+    """Return how many folds are held out in turn to settle the probabilities."""
+    return 1 if n >= ONE_FOLD_FROM else N_FOLDS
+
+
+def held_out_problem(problem: Problem, fold: np.ndarray, n_folds: int) -> Problem:
+    """Return the problem with a copy of its columns for every fold left out."""
+    return Problem(
+        problem.labels,
+        np.tile(problem.positive, n_folds),
+        problem.weights,
+        fold,
+        np.repeat(np.arange(n_folds, dtype=np.int8), len(problem.positive)),
+    )
+
+
+def folds(blocks: RowBlocks, problem: Problem, n_classes: int) -> np.ndarray:
+    """Return every row's fold: in each class the rows are dealt out in the order of their norms.
+
+    Copies of a row have one norm and so one fold: none is trained on while another is held out, and a row that
+    weighs 2 is treated like two rows.
+    """
+    norms = np.concatenate(list(blocks.map(lambda rows, block: _norms(block))))
+    same = 64 * np.finfo(blocks.dtype).eps * np.abs(norms).max(initial=0)
+    fold = np.full(len(norms), N_FOLDS, dtype=np.int8)
+    for label in range(n_classes):
+        rows = np.flatnonzero((problem.labels == label) & (problem.weights > 0))
+        rows = rows[np.argsort(norms[rows], kind="stable")]
+        new = np.diff(norms[rows], prepend=-np.inf) > same
+        fold[rows] = (np.cumsum(new) + label) % N_FOLDS  # rare classes do not all meet in fold 1
+    return fold
+
+
+def _norms(block: Any) -> np.ndarray:
+    if issparse(block):
+        return np.sqrt(np.asarray(block.multiply(block).sum(axis=1), dtype=np.float64).ravel())
+    return np.sqrt(np.einsum("ij,ij->i", block, block, dtype=np.float64))
+
+
+def average(result: Result, K: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean solution over the folds: a good place to start from with all rows."""
+    coef = result.coef.reshape(len(result.coef), -1, K).mean(axis=1)
+    return coef, result.intercept.reshape(-1, K).mean(axis=0)
+
+
+def _calibrate(result: Result, problem: Problem, n_classes: int) -> float:
+    """Return the slope a that makes softmax(a f), or for two classes sigmoid(a f), most likely on held-out rows.
+
+    One slope for all classes keeps the most probable class the predicted one.
+    """
+    assert problem.fold is not None
+    assert problem.left_out is not None
+    n_folds = int(problem.left_out[-1]) + 1
+    K = len(problem.positive) // n_folds
+    rows = np.flatnonzero(problem.fold < n_folds)
+    columns = problem.fold[rows, None].astype(int) * K + np.arange(K)
+    margins = np.take_along_axis(result.margins[rows], columns, axis=1).astype(np.float64)
+    labels, weights = problem.labels[rows], problem.weights[rows].astype(np.float64)
+    return most_likely_slope(margins, labels, weights, n_classes)
+
+
+def most_likely_slope(margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, n_classes: int) -> float:
+    """Maximize the likelihood of the labels over the slope, by Newton's method: the logarithm is concave."""
+    scores = np.hstack([-margins, margins]) / 2 if n_classes == 2 else margins  # sigmoid(f) = softmax(-f/2, f/2)
+    # as in Platt (1999), targets just short of 0 and 1 keep separable data from certainty
+    doubt = 1 / (weights.sum() + 2)
+    own = np.take_along_axis(scores, labels[:, None], axis=1)[:, 0]
+    target = (1 - doubt) * own + doubt * scores.mean(axis=1)
+    slope, low, high = 1.0, 0.0, MAX_SLOPE
+    for _ in range(100):
+        chance = softmax(slope * scores, axis=1)
+        expected = (chance * scores).sum(axis=1)
+        gradient = weights @ (target - expected)
+        curvature = weights @ ((chance * scores**2).sum(axis=1) - expected**2)
+        low, high = (slope, high) if gradient > 0 else (low, slope)
+        proposal = slope + gradient / curvature if curvature > 1e-12 * abs(gradient) else high
+        proposal = proposal if low < proposal < high else (low + high) / 2
+        if abs(proposal - slope) <= 1e-12 * slope:
+            break
+        slope = proposal
+    return float(max(slope, 1 / MAX_SLOPE))

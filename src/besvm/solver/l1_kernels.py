@@ -1,0 +1,45 @@
+"""The numba loops of the L1 solver. Import this module only inside the function that needs it."""
+
+# mypy: disable-error-code="untyped-decorator, no-untyped-def"
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def mirror_lower(H):
+    """Copy the lower triangle of a square matrix onto the upper one."""
+    for j in range(len(H)):
+        for i in range(j):
+            H[i, j] = H[j, i]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def add_column(slope, H, j, change):
+    """slope += change * H[:, j], for a symmetric H in Fortran order."""
+    column = H[:, j]
+    for i in range(len(slope)):
+        slope[i] += change * column[i]
+
+
+@njit(cache=True, nogil=True)
+def descend(H, point, slope, penalty, n_sweeps):
+    """Minimize a quadratic with an L1 term by sweeps of coordinate descent, in place.
+
+    The quadratic has the Hessian H, symmetric and in Fortran order, and the gradient ``slope`` at ``point``; the L1
+    term is sum_j penalty[j] |point[j]|.
+    """
+    for _ in range(n_sweeps):
+        for j in range(len(point)):
+            bend = H[j, j]
+            if bend > 0:
+                middle = point[j] - slope[j] / bend
+                target = np.sign(middle) * max(0.0, abs(middle) - penalty[j] / bend)
+            else:  # a feature that no active row has
+                target = 0.0 if penalty[j] > abs(slope[j]) else point[j]
+            change = target - point[j]
+            if change != 0:
+                point[j] = target
+                add_column(slope, H, j, change)

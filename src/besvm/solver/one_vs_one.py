@@ -1,0 +1,122 @@
+"""One-vs-one: a linear SVM for every pair of classes, on the rows (and perhaps the columns) of the two alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from besvm._support.progress import progress
+from besvm._support.threads import threads_for
+from besvm.blocks import MemoryBlocks, RowBlocks
+from besvm.solver.calibration import HELD_OUT_TOL, average, folds, held_out_problem, most_likely_slope, n_folds_for
+from besvm.solver.one_vs_rest import LinearModel, solver_for, warn_unless_converged, with_preconditioner
+from besvm.solver.problem import Problem, Result
+from besvm.solver.votes import class_pairs, class_scores
+
+
+def largest_pair(labels: np.ndarray) -> int:
+    """Return the number of rows of the two largest classes."""
+    return int(np.sort(np.bincount(labels))[-2:].sum())
+
+
+def fit_pairs(
+    blocks: RowBlocks,
+    labels: np.ndarray,
+    n_classes: int,
+    weights: np.ndarray,
+    *,
+    penalty: str,
+    tol: float,
+    max_iter: int,
+    probability: bool,
+    verbose: int = 0,
+    basis_labels: np.ndarray | None = None,
+    **options: Any,
+) -> LinearModel:
+    """Train every pair of classes, and settle the slope of the probabilities on held-out rows.
+
+    With ``basis_labels``, the class of every column, a pair sees only the columns of its own two classes (the second
+    reading of section "Multi Class Classification"); without, all of them.
+    """
+    D = blocks.shape[1]
+    pairs = class_pairs(n_classes)
+    whole = Problem(labels, np.arange(n_classes), weights)
+    fold = folds(blocks, whole, n_classes) if probability else np.zeros(len(labels), dtype=np.int8)
+    n_folds = n_folds_for(len(labels)) if probability else 0
+    coef, intercept = np.zeros((n_folds + 1, D, len(pairs))), np.zeros((n_folds + 1, len(pairs)))
+    results = []
+    with progress("training pairs of classes", len(pairs), verbose) as shown:
+        for k, (a, b) in enumerate(pairs):
+            rows = np.flatnonzero((labels == a) | (labels == b))
+            columns = np.arange(D)
+            if basis_labels is not None:
+                columns = np.flatnonzero((basis_labels == a) | (basis_labels == b))
+            part = MemoryBlocks(gather(blocks, rows, columns))
+            problem = Problem((labels[rows] == b).astype(np.intp), np.array([1]), weights[rows])
+            start, solver = None, solver_for(penalty, max_iter=max_iter, **options)
+            with threads_for(4 * part.matrix.size * max(n_folds, 1)):
+                if probability:
+                    held_out = held_out_problem(problem, fold[rows], n_folds)
+                    first = solver(part, held_out, tol=max(tol, HELD_OUT_TOL))
+                    coef[:n_folds, columns, k], intercept[:n_folds, k] = first.coef.T, first.intercept
+                    start, solver = average(first, 1), with_preconditioner(solver, first)
+                result = solver(part, problem, tol=tol, start=start)
+            coef[n_folds, columns, k], intercept[n_folds, k] = result.coef[:, 0], result.intercept[0]
+            results.append(result)
+            shown.advance(1)
+    slope = None
+    if probability:
+        rows = np.flatnonzero(fold < n_folds)
+        margins = _held_out_margins(blocks, fold, coef[:n_folds], intercept[:n_folds])[rows]
+        slope = most_likely_slope(class_scores(margins, pairs, n_classes), labels[rows], weights[rows], n_classes)
+    result = _together(results)
+    warn_unless_converged(result, tol, max_iter, blocks.dtype)
+    return LinearModel(coef[n_folds].T, intercept[n_folds], slope, result)
+
+
+def gather(blocks: RowBlocks, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return these rows and columns as a matrix of their own."""
+    out = np.empty((len(rows), len(columns)), dtype=blocks.dtype)
+
+    def copy(span: slice, block: np.ndarray) -> None:
+        here = slice(*np.searchsorted(rows, [span.start, span.stop]))
+        out[here] = block[np.ix_(rows[here] - span.start, columns)]
+
+    for _ in blocks.map(copy):
+        pass
+    return out
+
+
+def _held_out_margins(blocks: RowBlocks, fold: np.ndarray, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+    """Return every row's margins under the models that left its fold out, of shape (n, pairs)."""
+    margins = np.zeros((blocks.shape[0], coef.shape[2]))
+    of_fold = coef.astype(blocks.dtype)
+
+    def fill(span: slice, block: np.ndarray) -> None:
+        for k in range(len(of_fold)):
+            here = np.flatnonzero(fold[span] == k)
+            margins[span.start + here] = block[here] @ of_fold[k] + intercept[k]
+
+    for _ in blocks.map(fill):
+        pass
+    return margins
+
+
+def _together(results: list[Result]) -> Result:
+    """Return one Result of all pairs, without their margins, which are of different rows."""
+
+    def all_of(name: str) -> np.ndarray:
+        return np.concatenate([getattr(result, name) for result in results])
+
+    return Result(
+        coef=np.empty((0, len(results))),
+        intercept=all_of("intercept"),
+        objective=all_of("objective"),
+        gradient_norm=all_of("gradient_norm"),
+        converged=all_of("converged"),
+        n_iter=max(result.n_iter for result in results),
+        n_passes=sum(result.n_passes for result in results),
+        margins=np.empty((0, len(results))),
+        preconditioner=results[0].preconditioner,
+    )

@@ -1,0 +1,128 @@
+"""A preconditioner for the Newton systems of all columns, from one randomized sketch of φᵀφ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from besvm._support.threads import WORTH_THREADS, thread_map
+
+FLAT = 40.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
+STIFF = 0.01  # rounding errors of this share of the flat part are worth a second projection
+
+Apply = Callable[[np.ndarray], np.ndarray]
+
+
+class Design(Protocol):
+    """What a sketch needs of the matrix [φ - mean, 1]: its shape and its products."""
+
+    shape: tuple[int, int]
+    dtype: Any
+
+    def forward(self, V: np.ndarray) -> Callable[[Any], np.ndarray]: ...
+    def backward(self, part: Callable[[slice, Any], tuple[Any, ...]], coarse: bool) -> tuple[Any, ...]: ...
+    def product(self, V: np.ndarray) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Preconditioner:
+    """The leading eigenvectors of φᵀφ, and every row's coordinates along them.
+
+    Within their span a column's Hessian is formed exactly, from the rows active in that column; outside it, φᵀφ is
+    taken to be flat. It depends neither on C nor on the column, so one sketch serves a whole path.
+    """
+
+    vectors: np.ndarray  # (D + 1, r), orthonormal
+    coordinates: np.ndarray  # (n, r): φ @ vectors
+    rest: float  # the eigenvalue of φᵀφ outside their span
+
+    def at(self, active: np.ndarray, C: float) -> Apply:
+        """Return the approximate inverse of I + 2C φᵀ diag(active[:, k]) φ, for every column k at once."""
+        share = (active > 0).mean(axis=0)
+        rest = 1 + 2 * C * share * self.rest  # (k,)
+        columns = range(active.shape[1])
+        many = active.size * self.coordinates.shape[1] ** 2 > WORTH_THREADS
+        factors, traces = zip(
+            *(thread_map if many else map)(lambda k: self._factor(active[:, k], C), columns), strict=True
+        )
+        noise = float(np.finfo(self.vectors.dtype).eps)
+        stiff = bool((noise * np.array(traces) > STIFF * rest).any())
+
+        def apply(R: np.ndarray) -> np.ndarray:
+            inside = self._coordinates_of(R)  # (r, k)
+            solved = np.stack([cho_solve(f, inside[:, k]) for k, f in enumerate(factors)], axis=1)
+            result: np.ndarray = self._combined(solved)
+            if self.vectors.shape[0] > self.vectors.shape[1]:
+                outside = R - self._combined(inside)
+                if stiff:  # what rounding has left of R inside the span is large beside what the Hessian makes of it
+                    outside -= self._combined(self._coordinates_of(outside))
+                result += outside / rest
+            return result
+
+        return apply
+
+    def _coordinates_of(self, R: np.ndarray) -> np.ndarray:
+        inside: np.ndarray = self.vectors.T @ R.astype(self.vectors.dtype)
+        return inside
+
+    def _combined(self, inside: np.ndarray) -> np.ndarray:
+        R: np.ndarray = (self.vectors @ inside.astype(self.vectors.dtype)).astype(np.float64)
+        return R
+
+    def _factor(self, active: np.ndarray, C: float) -> tuple[Any, float]:
+        """Return the Cholesky factor of the Hessian within the span, and the trace."""
+        rows = np.flatnonzero(active)
+        part = self.coordinates[rows]
+        part *= np.sqrt(active[rows]).astype(part.dtype)[:, None]
+        hessian = 2 * C * (part.T @ part).astype(np.float64)
+        trace = float(np.trace(hessian))
+        hessian[np.diag_indices_from(hessian)] += 1 + float(np.finfo(part.dtype).eps) * trace  # it stays definite
+        return cho_factor(hessian, lower=True), trace
+
+
+def first_rank(size: int) -> int:
+    """Return how many eigenvectors to begin with: forming their Hessians then costs about one pass."""
+    return size if size <= 128 else max(64, min(256, int(2 * np.sqrt(size))))
+
+
+def last_rank(size: int) -> int:
+    """Return how many eigenvectors at most: their coordinates then take a quarter of the memory of the features."""
+    return size if size <= 512 else max(256, min(1024, size // 4))
+
+
+def sketch(design: Design, weights: np.ndarray, C: float, max_rank: int | None = None, seed: int = 0) -> Preconditioner:
+    """Find the leading eigenvectors of the weighted φᵀφ, as many as the Hessians at this C call for.
+
+    The method is the Nyström approximation from Gaussian test vectors (Frangella, Tropp and Udell 2023), with more
+    test vectors than are kept: the surplus is what makes the kept ones good. Normalized features are content with
+    the first try, of two passes; where the spectrum falls slowly, twice as many vectors are tried, and so on.
+    """
+    size = design.shape[1]
+    most = min(max_rank or size, last_rank(size))
+    rank = min(first_rank(size), most)
+    while True:
+        vectors, rest = _leading(design, weights, rank, seed) if rank < size else (np.eye(size), 0.0)
+        if C * rest <= FLAT or rank == most:
+            return Preconditioner(vectors.astype(design.dtype), design.product(vectors), rest)
+        rank = min(2 * rank, most)
+
+
+def _leading(design: Design, weights: np.ndarray, rank: int, seed: int) -> tuple[np.ndarray, float]:
+    """Return about ``rank`` leading eigenvectors, orthonormal, and the last of their eigenvalues."""
+    size = design.shape[1]
+    n_tests = min(size, 2 * rank)
+    test = np.linalg.qr(np.random.default_rng(seed).standard_normal((size, n_tests)))[0]
+    weights = weights.astype(design.dtype)[:, None]
+    forward = design.forward(test)
+    image = design.backward(lambda rows, block: (forward(block) * weights[rows],), True)[0]  # φᵀφ @ test
+    core = test.T @ image
+    values, rotation = np.linalg.eigh((core + core.T) / 2)
+    sound = values > n_tests * np.finfo(design.dtype).eps * values[-1]  # the others are rounding errors
+    half = image @ (rotation[:, sound] / np.sqrt(values[sound]))  # half @ half.T ≈ φᵀφ
+    values, rotation = np.linalg.eigh(half.T @ half)
+    vectors = np.linalg.qr(half @ rotation[:, -rank:])[0]  # rounding has left the angles not quite right
+    return vectors, float(values[-rank]) if len(values) > rank else 0.0

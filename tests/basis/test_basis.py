@@ -1,0 +1,150 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from besvm import BESVMClassifier
+from besvm.basis import Exemplars, FarthestBasis, GradientBasis, IndexBasis, KMedoidsBasis, PivotedBasis, RandomBasis
+from besvm.basis.choose import choose_rows
+from besvm.basis.contract import _even_shares
+from besvm.similarities import RBF, Linear, PairFunction, Precomputed
+
+y10 = np.array([0, 1, 1, 0, 2, 2, 2, 1, 0, 2])
+X10 = np.arange(20.0).reshape(10, 2)
+
+
+def choose(basis, X=X10, y=y10, similarity=None, seed=0, weights=None):
+    return choose_rows(basis, X, y, similarity or Linear(), np.random.default_rng(seed), weights)
+
+
+def test_index_basis_takes_the_first_rows_of_each_class():
+    np.testing.assert_array_equal(choose(IndexBasis(per_class=2)), [0, 1, 2, 3, 4, 5])
+    np.testing.assert_array_equal(choose(IndexBasis(4), y=None), [0, 1, 2, 3])
+
+
+def test_random_basis_is_balanced_distinct_and_reproducible():
+    rows = choose(RandomBasis(6), seed=1)
+    assert np.bincount(y10[rows]).tolist() == [2, 2, 2]
+    assert len(set(rows)) == 6
+    np.testing.assert_array_equal(rows, choose(RandomBasis(6), seed=1))
+    assert any(not np.array_equal(rows, choose(RandomBasis(6), seed=seed)) for seed in range(2, 6))
+    assert len(choose(RandomBasis(per_class=3))) == 9
+    assert len(choose(RandomBasis(5, balanced=False))) == 5
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=8), st.data())
+def test_shares_are_as_even_as_the_classes_allow(sizes, data):
+    total = data.draw(st.integers(1, sum(sizes)))
+    shares = _even_shares(total, sizes)
+    assert sum(shares) == total
+    assert all(0 <= share <= size for share, size in zip(shares, sizes, strict=True))
+    unfilled = [share for share, size in zip(shares, sizes, strict=True) if share < size]
+    if unfilled:
+        assert max(shares) - min(unfilled) <= 1
+
+
+def test_k_medoids_finds_the_middles_of_clear_clusters(rng):
+    centers = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
+    X = np.concatenate([center + rng.normal(size=(30, 2)) for center in centers])
+    rows = choose(KMedoidsBasis(3), X, None, RBF(gamma=0.05))
+    assert sorted(np.abs(X[rows][:, None] - centers).sum(axis=2).argmin(axis=1)) == [0, 1, 2]
+    assert np.abs(X[rows][:, None] - centers).sum(axis=2).min(axis=1).max() < 1.2
+
+
+def test_k_medoids_beats_random_on_its_own_objective(rng):
+    X = rng.normal(size=(200, 3))
+    D = ((X[:, None] - X) ** 2).sum(axis=2)
+
+    def cost(rows):
+        return D[:, rows].min(axis=1).sum()
+
+    medoids = choose(KMedoidsBasis(10), X, None, Linear())
+    assert cost(medoids) < min(cost(rng.choice(200, 10, replace=False)) for _ in range(20))
+
+
+def test_k_medoids_per_class_and_on_a_subsample(rng):
+    X, y = rng.normal(size=(300, 2)), np.repeat([0, 1, 2], 100)
+    rows = choose(KMedoidsBasis(per_class=5, max_rows=40), X, y, RBF(gamma=1.0))
+    assert np.bincount(y[rows]).tolist() == [5, 5, 5]
+
+
+def test_k_medoids_survives_an_indefinite_asymmetric_similarity():
+    words = ["a", "ab", "abc", "b", "bc", "bcd", "x", "xy"]
+    rows = choose(KMedoidsBasis(3), words, None, PairFunction(lambda a, b: len(set(a) - set(b)) - 2.0))
+    assert len(set(rows)) == 3
+
+
+def test_what_a_user_may_pass():
+    assert len(choose("auto")) == 10
+    assert len(choose(4)) == 4
+    np.testing.assert_array_equal(choose([7, 2]), [7, 2])
+    np.testing.assert_array_equal(choose(np.array([True] * 3 + [False] * 7)), [0, 1, 2])
+    np.testing.assert_array_equal(choose(lambda X, y, similarity, rng: [1, 3]), [1, 3])
+    assert isinstance(choose(np.ones((3, 2))), Exemplars)
+    assert isinstance(choose(["ab", "c"], X=["a"] * 4, y=None), Exemplars)
+
+
+def test_auto_takes_a_thousand_leaves_out_copies_and_rows_without_weight(rng):
+    assert len(choose("auto", rng.normal(size=(3000, 2)), None)) == 1000
+    X = np.repeat(np.eye(4), 3, axis=0)
+    np.testing.assert_array_equal(choose("auto", X, None), [0, 3, 6, 9])
+    np.testing.assert_array_equal(choose("auto", weights=np.arange(10) % 2), [1, 3, 5, 7, 9])
+
+
+def by_position(X, y, similarity, rng):
+    return [0, len(X) - 1]
+
+
+@pytest.mark.parametrize(
+    "basis",
+    [4, IndexBasis(4), RandomBasis(4, balanced=False), KMedoidsBasis(4), PivotedBasis(4), FarthestBasis(4),
+     GradientBasis(4), by_position],
+    ids=lambda basis: getattr(basis, "__name__", str(basis)),
+)  # fmt: skip
+@pytest.mark.parametrize("similarity", [Linear(), Precomputed()], ids=str)
+def test_no_selector_sees_rows_without_weight(rng, basis, similarity):
+    X, y = rng.normal(size=(30, 30)), np.arange(30) % 3
+    weights = np.where((y == 1) | (np.arange(30) < 6), 0.0, 2.0)
+    heavy = np.flatnonzero(weights)
+    alone = X[np.ix_(heavy, heavy)] if isinstance(similarity, Precomputed) else X[heavy]
+    chosen = choose(basis, X, y, similarity, weights=weights)
+    np.testing.assert_array_equal(chosen, heavy[choose(basis, alone, y[heavy], similarity)])
+    assert set(chosen) <= set(heavy)
+    np.testing.assert_array_equal(choose([0, 1], X, y, similarity, weights=weights), [0, 1])  # said is said
+
+
+def test_a_class_without_weight_gives_no_exemplars(digits):
+    X, y = digits[0][:300], digits[1][:300]
+    for basis in (20, PivotedBasis(20), GradientBasis(20)):
+        clf = BESVMClassifier("rbf", basis=basis, random_state=0).fit(X, y, sample_weight=(y != 3).astype(float))
+        assert 3 not in y[clf.basis_rows_[0]]
+    with pytest.raises(ValueError, match=r"at most 268 \(the rows to choose from\), got 300"):
+        BESVMClassifier(basis=300).fit(X, y, sample_weight=(y != 3).astype(float))
+
+
+@pytest.mark.parametrize(
+    ("basis", "sentence"),
+    [
+        (11, r"must be at most 10 \(the rows to choose from\), got 11"),
+        (0, "must be a whole number of at least 1, got 0"),
+        (IndexBasis(per_class=4), r"per_class must be at most 3 \(the rows of class 0 to choose from\), got 4"),
+        ([0, 10], r"must lie between 0 and 9 \(there are 10 rows\), got 10"),
+        ([-1], "got -1"),
+        ([3, 4, 3], "must all differ, got row 3 2 times"),
+        ([], "at least one row number"),
+        ("all", "basis must be 'auto'"),
+        (None, "basis must be 'auto'"),
+        (2.5, "basis must be 'auto'"),
+        (RandomBasis(), "either n or per_class"),
+        (RandomBasis(3, per_class=1), "either n or per_class"),
+        (lambda X, y, similarity, rng: [99], "the selector's rows must lie between 0 and 9"),
+    ],
+)
+def test_a_bad_basis_is_explained(basis, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        choose(basis)
+
+
+def test_per_class_needs_labels():
+    with pytest.raises(ValueError, match="per_class needs class labels"):
+        choose(IndexBasis(per_class=2), y=None)

@@ -1,0 +1,149 @@
+import errno
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from besvm._support.memory import available_memory
+from besvm._support.units import parse_bytes, show_bytes
+from besvm.blocks import DiskBlocks, MemoryBlocks, disk, memory
+from besvm.blocks.plan import plan
+from stores import STORES, make
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    for store, name in ((memory, "CACHE_BYTES"), (memory, "COARSE_BYTES"), (disk, "DISK_BYTES")):
+        monkeypatch.setattr(store, name, 1 << 12)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("store", STORES)
+def test_every_store_gives_the_same_blocks_in_row_order(store, rng, tmp_path):
+    matrix = rng.normal(size=(503, 7)).astype(np.float32)
+    with make(store, matrix, tmp_path) as blocks:
+        seen = list(blocks.map(lambda rows, block: (rows.start, rows.stop, block @ np.ones(7, np.float32))))
+        assert len(seen) > 3
+        assert [start for start, *_ in seen] == [0, *[stop for _, stop, _ in seen][:-1]]
+        np.testing.assert_allclose(
+            np.concatenate([part for *_, part in seen]), matrix.sum(axis=1), rtol=1e-4, atol=1e-5
+        )
+        total, count = blocks.sum(lambda rows, block: (block.sum(axis=0), block.shape[0]))
+        np.testing.assert_allclose(np.ravel(total), matrix.sum(axis=0), rtol=1e-4, atol=1e-4)
+        assert count == 503
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("store", ["memory", "disk", "recompute"])
+def test_update_changes_every_block_once(store, rng, tmp_path):
+    matrix = rng.normal(size=(303, 5))
+    with make(store, matrix, tmp_path) as blocks:
+        blocks.update(lambda rows, block: block * 2)
+        blocks.update(lambda rows, block: np.add(block, 1, out=np.asarray(block)))
+        for _ in range(2):
+            got = np.concatenate(list(blocks.map(lambda rows, block: block.copy())))
+            np.testing.assert_allclose(got, matrix * 2 + 1)
+
+
+def test_the_folder_is_gone_after_closing_and_after_forgetting(tmp_path):
+    with DiskBlocks((10, 3), folder=tmp_path):
+        assert len(os.listdir(tmp_path)) == 1
+    assert os.listdir(tmp_path) == []
+    forgotten = DiskBlocks((10, 3), folder=tmp_path)
+    del forgotten
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_full_disk_says_how_much_was_wanted_and_leaves_nothing(tmp_path):
+    """The kernel's limit on a file's size stands in for the end of the disk: the same write fails the same way."""
+    code = """
+        import resource, signal, sys
+        from besvm.blocks import DiskBlocks
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        try:
+            DiskBlocks((100_000, 100), folder=sys.argv[1])
+        except OSError as error:
+            print(error.errno, error.strerror)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    number, sentence = done.stdout.split(" ", 1)
+    assert int(number) in (errno.EFBIG, errno.ENOSPC)
+    assert "the features need 40 MB of disk" in sentence
+    assert "storage='recompute'" in sentence
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_error_in_a_block_comes_through_and_stops_the_rest(rng):
+    blocks = MemoryBlocks(rng.normal(size=(100_000, 50)))
+    calls = []
+
+    def fail(rows, block):
+        calls.append(rows)
+        raise ZeroDivisionError("here")
+
+    with pytest.raises(ZeroDivisionError, match="here"):
+        blocks.sum(fail)
+    assert len(calls) < 10
+
+
+def test_bytes_as_people_write_them():
+    assert parse_bytes("2GB") == 2 * 10**9
+    assert parse_bytes("2 GiB") == 2 * 2**30
+    assert parse_bytes(5e8) == 500_000_000
+    assert show_bytes(12) == "12 bytes"
+    for wrong in ("lots", -1, 0, "5 XB"):
+        with pytest.raises(ValueError, match="memory_limit must be"):
+            parse_bytes(wrong)
+    assert 0 < available_memory() < 2**62
+
+
+def test_the_plan_follows_the_limit():
+    assert plan(1000, 1000, 10**6, "auto", "1 GB").storage == "memory"
+    assert plan(10_000, 10_000, 10**6, "auto", "100 MB").storage == "disk"
+    assert plan(10**7, 10**7, 10**6, "auto", "100 MB").storage == "recompute"
+    with pytest.raises(
+        MemoryError, match=r"within 100 MB, but with storage='memory' it needs 401 MB; use storage='auto'"
+    ):
+        plan(10_000, 10_000, 10**6, "memory", "100 MB")
+    with pytest.raises(MemoryError, match="smaller basis"):
+        plan(10_000, 10_000, 10**9, "auto", "100 MB")
+    with pytest.raises(ValueError, match="storage must be one of"):
+        plan(10, 10, 10, "tape", None)
+
+
+def peak_of(code: str, *args: str) -> int:
+    """Return by how many bytes the code raised the peak memory of a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), *args], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout)
+
+
+FIT = """
+    import re, sys
+    import numpy as np
+    def peak():  # getrusage would count what the parent process had when it forked
+        return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
+    from besvm import BESVMClassifier
+    from besvm.similarities import RBF
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12_000, 20)).astype(np.float32)
+    y = rng.integers(0, 4, len(X)) + 4 * (X[:, 0] > 0)
+    BESVMClassifier(RBF(0.05), basis=50, storage=sys.argv[1]).fit(X[:500], y[:500])  # load all that is loaded lazily
+    before = peak()
+    clf = BESVMClassifier(RBF(0.05), basis=4000, storage=sys.argv[1], memory_limit=sys.argv[2], tol=1e-2).fit(X, y)
+    assert clf.converged_
+    print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peak memory is read from /proc")
+@pytest.mark.parametrize(("storage", "limit"), [("memory", "500 MB"), ("disk", "320 MB")])
+def test_peak_memory_stays_under_the_limit(storage, limit):
+    assert peak_of(FIT, storage, limit) <= parse_bytes(limit)

@@ -1,0 +1,319 @@
+"""CIFAR-10 from small files in its format, folders of images, and the toy problem. Nothing is downloaded."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+import tarfile
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from sklearn.svm import SVC
+
+from besvm._support import extras
+from besvm.datasets import cifar10, cifar_files, fetch_cifar10, load_cifar10, load_images, make_toy
+
+OFFICIAL_FOLDER = cifar10._cifar_folder(None)
+N_RECORDS = 7
+
+
+def md5(content: bytes) -> str:
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def contents() -> dict[str, bytes]:
+    """The bytes of six small files in the format of CIFAR-10."""
+    random = np.random.default_rng(0)
+    records = random.integers(0, 256, (6, N_RECORDS, 3073), dtype=np.uint8)
+    records[:, :, 0] %= 10
+    return {name: records[k].tobytes() for k, name in enumerate(cifar_files.FOLD_FILES)}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, contents: dict[str, bytes]) -> Path:
+    inner = tmp_path / "around" / cifar_files.FOLDER_NAME
+    inner.mkdir(parents=True)
+    for name, content in contents.items():
+        (inner / name).write_bytes(content)
+    (inner / cifar_files.NAMES_FILE).write_text("\n".join(cifar_files.CLASS_NAMES) + "\n\n")
+    return inner
+
+
+def test_records_become_images_labels_and_folds(folder: Path, contents: dict[str, bytes]) -> None:
+    images, labels, fold = load_cifar10(folder, verify=False)
+    assert (images.shape, images.dtype) == ((42, 32, 32, 3), np.uint8)
+    np.testing.assert_array_equal(fold, np.repeat(range(6), N_RECORDS))
+    for k, content in enumerate(contents.values()):
+        for i in (0, N_RECORDS - 1):
+            record = content[i * 3073 : (i + 1) * 3073]
+            assert labels[k * N_RECORDS + i] == record[0]
+            image = images[k * N_RECORDS + i]
+            for row, column, color in [(0, 0, 0), (3, 5, 1), (31, 30, 2)]:
+                assert image[row, column, color] == record[1 + color * 1024 + row * 32 + column]
+
+
+def test_class_names_survive_a_pickle(folder: Path) -> None:
+    (folder / cifar_files.NAMES_FILE).write_text("\n".join("abcdefghij"))
+    data = load_cifar10(folder, verify=False)
+    assert data.class_names == tuple("abcdefghij")
+    assert pickle.loads(pickle.dumps(data)).class_names == data.class_names
+    (folder / cifar_files.NAMES_FILE).unlink()
+    assert load_cifar10(folder, verify=False).class_names[3] == "cat"
+
+
+def test_the_folder_around_will_do_and_so_will_the_environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = load_cifar10(folder, verify=False).labels
+    np.testing.assert_array_equal(load_cifar10(str(folder.parent), verify=False).labels, expected)
+    monkeypatch.setenv("BESVM_DATA", str(folder.parent))
+    np.testing.assert_array_equal(load_cifar10(verify=False).labels, expected)
+    monkeypatch.delenv("BESVM_DATA")
+    monkeypatch.setenv("HOME", str(folder))
+    assert cifar10._cifar_folder(None) == folder / ".cache" / "besvm" / cifar_files.FOLDER_NAME
+
+
+def test_altered_files_are_refused_with_their_checksum(folder: Path, contents: dict[str, bytes]) -> None:
+    sums = cifar_files.Checksums("", {name: md5(content) for name, content in contents.items()})
+    cifar10._read_cifar10(folder, sums)
+    path, content = folder / "data_batch_3.bin", contents["data_batch_3.bin"]
+    for altered in (content[:-100], content[:-1] + bytes([content[-1] ^ 1]), b""):
+        path.write_bytes(altered)
+        with pytest.raises(ValueError, match="damaged") as error:
+            cifar10._read_cifar10(folder, sums)
+        for part in (str(path), md5(content), md5(altered), "fetch_cifar10()"):
+            assert part in str(error.value)
+
+
+def test_small_files_are_not_the_official_ones(folder: Path) -> None:
+    with pytest.raises(ValueError, match=r"data_batch_1\.bin.*5dd7e06a14cb22eb9f671a540d1b7c25"):
+        load_cifar10(folder)
+
+
+def test_half_a_record_is_refused_even_unverified(folder: Path) -> None:
+    path = folder / "test_batch.bin"
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="records of 3073 bytes"):
+        load_cifar10(folder, verify=False)
+
+
+def test_a_missing_file_is_named(folder: Path) -> None:
+    (folder / "data_batch_5.bin").unlink()
+    with pytest.raises(FileNotFoundError, match=r"data_batch_5\.bin.*fetch_cifar10"):
+        load_cifar10(folder, verify=False)
+
+
+@pytest.mark.skipif(not OFFICIAL_FOLDER.is_dir(), reason="CIFAR-10 is not here; besvm.datasets.toy.fetch_cifar10()")
+def test_the_official_files() -> None:
+    data = load_cifar10()
+    assert data.images.shape == (60000, 32, 32, 3)
+    np.testing.assert_array_equal(np.bincount(data.fold), [10000] * 6)
+    np.testing.assert_array_equal(np.bincount(data.labels), [6000] * 10)
+    assert [data.class_names[label] for label in data.labels[:3]] == ["frog", "truck", "truck"]
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A folder, and the address under which it is served."""
+    served = tmp_path / "served"
+    served.mkdir()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(served))) as http:
+        thread = threading.Thread(target=http.serve_forever)
+        thread.start()
+        yield served, f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+        thread.join()
+
+
+def make_archive(contents: dict[str, bytes], *, extra: tuple[str, ...] = ()) -> bytes:
+    buffer = io.BytesIO()
+    members = {f"{cifar_files.FOLDER_NAME}/{name}": content for name, content in contents.items()}
+    members[f"{cifar_files.FOLDER_NAME}/{cifar_files.NAMES_FILE}"] = "\n".join("abcdefghij").encode()
+    members |= dict.fromkeys(extra, b"unwanted")
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def sums_of(archive: bytes, contents: dict[str, bytes]) -> cifar_files.Checksums:
+    return cifar_files.Checksums(md5(archive), {name: md5(content) for name, content in contents.items()})
+
+
+def test_fetch_downloads_once(server: tuple[Path, str], tmp_path: Path, contents: dict[str, bytes]) -> None:
+    served, address = server
+    archive = make_archive(contents, extra=("../escaped", f"{cifar_files.FOLDER_NAME}/readme.html"))
+    (served / "a.tar.gz").write_bytes(archive)
+    cache = tmp_path / "new" / "cache"
+    data = cifar10._fetch_cifar10(cache, f"{address}/a.tar.gz", sums_of(archive, contents))
+    assert data.images.shape == (42, 32, 32, 3)
+    assert data.class_names == tuple("abcdefghij")
+    assert [path.name for path in cache.iterdir()] == [cifar_files.FOLDER_NAME]
+    assert {path.name for path in (cache / cifar_files.FOLDER_NAME).iterdir()} == {*contents, cifar_files.NAMES_FILE}
+    assert not list(tmp_path.rglob("escaped"))
+    (served / "a.tar.gz").unlink()
+    cifar10._fetch_cifar10(cache, f"{address}/a.tar.gz", sums_of(archive, contents))
+
+
+def test_fetch_replaces_a_damaged_file(server: tuple[Path, str], folder: Path, contents: dict[str, bytes]) -> None:
+    served, address = server
+    archive = make_archive(contents)
+    (served / "a.tar.gz").write_bytes(archive)
+    (folder / "data_batch_2.bin").write_bytes(b"half")
+    cifar10._fetch_cifar10(folder.parent, f"{address}/a.tar.gz", sums_of(archive, contents))
+    assert (folder / "data_batch_2.bin").read_bytes() == contents["data_batch_2.bin"]
+    assert [path.name for path in folder.parent.iterdir()] == [cifar_files.FOLDER_NAME]
+
+
+@pytest.mark.parametrize("fault", ["corrupted", "truncated", "missing", "wrong file", "file left out"])
+def test_a_failed_fetch_leaves_nothing(
+    fault: str, server: tuple[Path, str], tmp_path: Path, contents: dict[str, bytes]
+) -> None:
+    served, address = server
+    whole = make_archive(contents)
+    archive = {
+        "corrupted": whole[:500] + b"?" + whole[501:],
+        "truncated": whole[:-1000],
+        "wrong file": make_archive(contents | {"data_batch_4.bin": b"other"}),
+        "file left out": make_archive({"test_batch.bin": contents["test_batch.bin"]}),
+    }.get(fault)
+    if archive is not None:
+        (served / "a.tar.gz").write_bytes(archive)
+    expected = archive if archive and fault in ("wrong file", "file left out") else whole
+    message = {
+        "corrupted": f"(?s)a.tar.gz must be.*{md5(whole)}.*{md5(archive or b'')}",
+        "truncated": f"(?s)a.tar.gz must be.*{md5(whole)}.*{md5(archive or b'')}",
+        "missing": "a.tar.gz cannot be downloaded.*404",
+        "wrong file": f"data_batch_4.bin is damaged.*{md5(b'other')}",
+        "file left out": "archive must hold cifar-10-batches-bin/data_batch_1.bin",
+    }[fault]
+    with pytest.raises((ValueError, OSError), match=message):
+        cifar10._fetch_cifar10(tmp_path / "cache", f"{address}/a.tar.gz", sums_of(expected, contents))
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+@pytest.mark.parametrize("module", extras.EXTRA_OF)
+def test_a_missing_dependency_names_its_extra(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(extras, "import_module", refuse)
+    (tmp_path / "cat").mkdir()
+    (tmp_path / "cat" / "1.png").touch()
+    with pytest.raises(ImportError, match=r"needs PIL; install besvm\[data\]"):
+        load_images(tmp_path)
+    with pytest.raises(ImportError, match=r"needs pooch; install besvm\[data\]"):
+        fetch_cifar10(tmp_path)
+    with pytest.raises(ImportError, match=rf"install besvm\[{extras.EXTRA_OF[module]}\]"):
+        extras.optional(module, "this")
+
+
+@pytest.fixture
+def zoo(tmp_path: Path) -> Path:
+    """Two classes, four images of different sizes and modes, and a hidden file."""
+    random = np.random.default_rng(0)
+    for name in ("cat", "dog"):
+        (tmp_path / name).mkdir()
+    Image.fromarray(random.integers(0, 256, (12, 10, 3), dtype=np.uint8)).save(tmp_path / "cat" / "1.png")
+    Image.fromarray(np.full((8, 9), 77, dtype=np.uint8)).save(tmp_path / "cat" / "2.png")
+    Image.fromarray(np.full((6, 7), 77 * 257, dtype=np.uint16)).save(tmp_path / "dog" / "deep.png")
+    Image.fromarray(np.full((5, 4, 4), 50, dtype=np.uint8)).quantize().save(tmp_path / "dog" / "palette.png")
+    (tmp_path / "dog" / ".hidden").write_text("no image")
+    return tmp_path
+
+
+def test_images_of_any_size_come_as_a_list(zoo: Path) -> None:
+    images, labels = load_images(zoo)
+    assert [picture.shape for picture in images] == [(12, 10, 3), (8, 9, 3), (6, 7, 3), (5, 4, 3)]
+    assert labels.tolist() == ["cat", "cat", "dog", "dog"]
+    np.testing.assert_array_equal(images[0], np.asarray(Image.open(zoo / "cat" / "1.png")))
+    assert np.unique(images[1]) == np.unique(images[2]) == [77]
+
+
+def test_images_of_one_size_come_as_an_array(zoo: Path) -> None:
+    images, labels = load_images(zoo, size=(16, 24))
+    assert (images.shape, images.dtype, len(labels)) == ((4, 16, 24, 3), np.uint8, 4)
+    assert np.unique(images[1]) == [77]
+
+
+def test_photographs_are_turned_upright(zoo: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # taken with the camera turned by a quarter
+    Image.new("RGB", (20, 10)).save(zoo / "cat" / "3.jpg", exif=exif)
+    assert load_images(zoo)[0][2].shape == (20, 10, 3)
+
+
+@pytest.mark.parametrize("size", [None, (8, 8)])
+def test_unreadable_files_are_reported_together(zoo: Path, size: tuple[int, int] | None) -> None:
+    (zoo / "cat" / "0.txt").write_text("no image")
+    whole = (zoo / "cat" / "1.png").read_bytes()
+    (zoo / "dog" / "half.png").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match=r'(?s)2 of 6 files .*errors="skip".*0\.txt.*half\.png'):
+        load_images(zoo, size=size)
+    with pytest.warns(UserWarning, match=r"(?s)skipped 2 of 6 files.*0\.txt.*half\.png"):
+        images, labels = load_images(zoo, size=size, errors="skip")
+    assert labels.tolist() == ["cat", "cat", "dog", "dog"]
+    assert len(images) == 4
+    assert images[3].max() > 0
+
+
+def test_nothing_readable_is_an_error_even_when_skipping(tmp_path: Path) -> None:
+    (tmp_path / "cat").mkdir()
+    (tmp_path / "cat" / "1.png").touch()
+    with pytest.raises(ValueError, match="1 of 1 files"):
+        load_images(tmp_path, errors="skip")
+
+
+def test_folders_without_classes_or_images_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="one directory per class"):
+        load_images(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="one directory per class"):
+        load_images(tmp_path)
+    (tmp_path / "cat").mkdir()
+    with pytest.raises(ValueError, match="got none for cat"):
+        load_images(tmp_path)
+    with pytest.raises(ValueError, match="errors must be"):
+        load_images(tmp_path, errors="ignore")
+    with pytest.raises(ValueError, match="size must be"):
+        load_images(tmp_path, size=(0, 4))
+
+
+def test_toy_is_the_same_problem_at_every_noise() -> None:
+    X, y = make_toy(300, random_state=0)
+    assert (X.shape, X.dtype, set(y)) == ((300, 2), np.float64, {0, 1})
+    assert np.abs(X).max() <= 1
+    little, much = (make_toy(300, noise, random_state=0) for noise in (0.01, 0.2))
+    np.testing.assert_array_equal(little[1], y)
+    np.testing.assert_allclose((much[0] - X) / 20, little[0] - X, atol=1e-12)
+    assert 0.18 < (much[0] - X).std() < 0.22
+
+
+def test_toy_needs_a_curve() -> None:
+    X, y = make_toy(400, noise=0.05, random_state=1)
+    X_test, y_test = make_toy(400, noise=0.05, random_state=2)
+    assert SVC(kernel="linear").fit(X, y).score(X_test, y_test) < 0.75
+    assert SVC(gamma=10, C=10).fit(X, y).score(X_test, y_test) > 0.97
+
+
+@pytest.mark.parametrize(("imbalance", "n_ones"), [(1, 60), (2, 40), (0.5, 80), (11, 10)])
+def test_toy_imbalance(imbalance: float, n_ones: int) -> None:
+    assert make_toy(120, imbalance=imbalance, random_state=0)[1].sum() == n_ones
+
+
+@pytest.mark.parametrize("options", [{"noise": -1}, {"imbalance": 0}, {"n_samples": 1}, {"imbalance": 1e6}])
+def test_toy_refuses_what_makes_no_problem(options: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must"):
+        make_toy(**options)

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import reference
+from besvm import MeanNormScaler
+from besvm.blocks import MemoryBlocks
+from besvm.normalize.affine import fit_affine
+from besvm.similarities import Rigid
+
+matrices = arrays(np.float64, st.tuples(st.integers(2, 9), st.integers(1, 6)), elements=st.integers(-9, 9).map(float))
+
+
+@given(matrices)
+def test_equals_the_formula(X):
+    if (X[0] == X).all():
+        X[0] += 1
+    np.testing.assert_allclose(MeanNormScaler().fit_transform(X), reference.mean_norm(X), atol=1e-12)
+
+
+def test_grids_of_descriptors_are_scaled_as_one_vector(rng):
+    X = rng.normal(3, 2, size=(50, 4, 4, 7)).astype(np.float32)
+    got = MeanNormScaler().fit_transform(X)
+    assert got.shape == X.shape
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got.reshape(50, -1), reference.mean_norm(X.reshape(50, -1)), atol=1e-5)
+    assert np.linalg.norm(got.reshape(50, -1), axis=1).mean() == pytest.approx(1, rel=1e-5)
+
+
+def test_equal_rows_become_zero():
+    assert not MeanNormScaler().fit_transform(np.full((4, 3), 7.0)).any()
+
+
+def test_inverse_and_weights(rng):
+    X = rng.normal(size=(30, 4))
+    scaler = MeanNormScaler().fit(X)
+    np.testing.assert_allclose(scaler.inverse_transform(scaler.transform(X)), X)
+    counts = rng.integers(0, 4, 30)
+    weighted, repeated = (
+        MeanNormScaler().fit(X, sample_weight=counts),
+        MeanNormScaler().fit(np.repeat(X, counts, axis=0)),
+    )
+    np.testing.assert_allclose(weighted.mean_, repeated.mean_)
+    assert weighted.scale_ == pytest.approx(repeated.scale_)
+
+
+def test_another_shape_is_refused(rng):
+    scaler = MeanNormScaler().fit(rng.normal(size=(5, 2, 3)))
+    with pytest.raises(ValueError, match=r"must have the shape \(2, 3\) of the training rows, got \(2, 4\)"):
+        scaler.transform(rng.normal(size=(5, 2, 4)))
+
+
+def test_samples_of_different_shapes_are_refused(rng):
+    ragged = [rng.normal(size=(2, 2)), rng.normal(size=(3, 2))]
+    with pytest.raises(ValueError, match=r"samples must all have one shape here, got \(2, 2\) and \(3, 2\)"):
+        MeanNormScaler().fit(ragged)
+    with pytest.raises(ValueError, match="grids must all have one shape"):
+        Rigid(1)([np.ones((2, 2, 1)), np.ones((3, 2, 1))], np.ones((1, 2, 2, 1)))
+
+
+def test_every_group_is_normalized_for_itself(rng):
+    F = rng.normal(size=(40, 7)) * np.array([1, 1, 1, 50, 50, 50, 50]) + 5
+    groups = [slice(0, 3), slice(3, 7)]
+    got = fit_affine(MemoryBlocks(F), groups, "mean-norm")(F.copy())
+    for group in groups:
+        np.testing.assert_allclose(got[:, group], reference.mean_norm(F[:, group]), atol=1e-12)
+
+
+def test_z_score_and_none(rng):
+    F = rng.normal(2, 3, size=(40, 5))
+    got = fit_affine(MemoryBlocks(F), [slice(0, 5)], "z-score")(F.copy())
+    np.testing.assert_allclose(got, (F - F.mean(axis=0)) / F.std(axis=0))
+    assert fit_affine(MemoryBlocks(F), [slice(0, 5)], None) is None
+    with pytest.raises(ValueError, match="normalize must be"):
+        fit_affine(MemoryBlocks(F), [slice(0, 5)], "minmax")
