@@ -7,9 +7,9 @@ import numpy as np
 from besvm.basis import IndexBasis
 from besvm.blocks.plan import filled
 from besvm.datasets import load_cifar10
-from besvm.expand.expander import fit_expander
+from besvm.expand import fit_expander
 from besvm.measures import as_measures
-from besvm.normalize.affine import fit_affine
+from besvm.normalize.affine import fit_mean_norm
 
 SETS = {4: ["H8R", "H4(2,0)", "H4(0,1)", "H8(1,0)"], 2: ["H8R", "H8(1,0)"], 1: ["H8R"]}
 
@@ -28,9 +28,8 @@ def besvm_features(n: int, n_basis: int, n_measures: int, n_test: int = 0) -> tu
     rng = np.random.default_rng(0)
     expander = fit_expander(X, y, measures, IndexBasis(n_basis), rng)
     blocks = filled(expander, X, "memory", 0)
-    normalizer = fit_affine(blocks, expander.groups, "mean-norm")
-    assert normalizer is not None
-    blocks.update(lambda rows, block: normalizer(block))
+    normalizer = fit_mean_norm(blocks, expander.groups)
+    normalizer.apply(blocks)
     test = normalizer(expander(X_test)) if n_test else np.empty((0, expander.width), np.float32)
     return blocks.matrix, y, test, y_test
 

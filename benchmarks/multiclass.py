@@ -10,7 +10,11 @@ from besvm import BESVMClassifier
 from besvm.basis import IndexBasis
 from besvm.datasets import load_cifar10
 
-WAYS = {"ovr": "one-vs-rest", "ovo": "one-vs-one, all exemplars", "ovo-own": "one-vs-one, exemplars of the two classes"}
+WAYS = {
+    "ovr": "one-vs-rest",
+    "ovo": "one-vs-one, all exemplars",
+    "ovo-pair-basis": "one-vs-one, exemplars of the two classes",
+}
 
 
 def benchmark(quick: bool = False) -> list[dict[str, Any]]:

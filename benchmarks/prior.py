@@ -1,4 +1,4 @@
-"""The class-prior effect: what an uneven basis does to the boundary, and what basis_weight="balanced" does about it."""
+"""The class-prior effect: what an uneven basis does to the boundary, and what balanced=True does about it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from besvm import BESVMClassifier
 from besvm.datasets import load_cifar10
+from besvm.normalize import MeanNorm, Unscaled
 from besvm.similarities import RBF
 
 
@@ -26,14 +27,15 @@ def shift(normalize: str | None, C: float, n_draws: int) -> dict[str, Any]:
     """
     row: dict[str, Any] = {"data": "mirrored classes, 45 and 5 exemplars", "normalize": str(normalize), "C": C}
     intercept = normalize is not None
-    for name, weight in (("plain", None), ("balanced", "balanced")):
+    kind = Unscaled if normalize is None else MeanNorm
+    for name, balanced in (("plain", False), ("balanced", True)):
         found = []
         for seed in range(n_draws):
             rng = np.random.default_rng(seed)
             right = rng.normal(1, 0.7, size=(200, 1))
             X, y = np.concatenate([-right, right]), np.repeat([0, 1], 200)
             basis = np.concatenate([rng.permutation(200)[:45], 200 + rng.permutation(200)[:5]])
-            options: dict[str, Any] = {"fit_intercept": intercept, "basis_weight": weight, "normalize": normalize}
+            options: dict[str, Any] = {"fit_intercept": intercept, "normalize": kind(balanced)}
             clf = BESVMClassifier(RBF(gamma=0.5), basis=basis, C=C, probability=False, **options).fit(X, y)
             line = np.linspace(-2, 2, 4001)
             found.append(line[np.argmax(clf.decision_function(line[:, None]) > 0)])
@@ -51,15 +53,15 @@ def uneven_cifar10(n: int, step: int) -> list[dict[str, Any]]:
     counts = step * (1 + 2 * np.arange(10))
     basis = np.concatenate([np.flatnonzero(labels[train] == c)[:count] for c, count in zip(order, counts, strict=True)])
     rows = []
-    for weight in (None, "balanced"):
-        clf = BESVMClassifier("H8R", basis=np.sort(basis), basis_weight=weight, probability=False)
+    for balanced in (False, True):
+        clf = BESVMClassifier("H8R", basis=np.sort(basis), normalize=MeanNorm(balanced), probability=False)
         predicted = clf.fit(images[train], labels[train]).predict(images[test])
         right = predicted == labels[test]
         recall = [float(right[labels[test] == c].mean()) for c in order]
         rows.append(
             {
                 "data": f"CIFAR-10 fold 1, {counts[0]} to {counts[-1]} exemplars a class, "
-                + ("plain" if weight is None else "balanced"),
+                + ("balanced" if balanced else "plain"),
                 "normalize": "mean-norm",
                 "C": 1.0,
                 "accuracy": float(right.mean()),

@@ -10,7 +10,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
@@ -115,7 +115,7 @@ def test_measures_may_have_features_and_a_basis_of_their_own(digits):
     ).fit(X, y)
     assert [len(rows) for rows in clf.basis_rows_] == [40, 3, 40]
     np.testing.assert_array_equal(clf.basis_rows_[0], clf.basis_rows_[2])
-    assert len(clf._expander.transformers) == 1, "equal features are computed once"
+    assert len(clf._map.expander.transformers) == 1, "equal features are computed once"
     assert clf.score(X_test, y_test) > 0.9
 
 
@@ -160,7 +160,7 @@ def test_probabilities_are_calibrated_and_agree_with_predict(digits, n_classes):
 
 
 def clf_features(clf, X):
-    return clf._normalizer(clf._expander(X))
+    return clf._map(X)
 
 
 def test_probabilities_can_be_left_out(digits):
@@ -185,12 +185,46 @@ def test_grid_search_over_a_similaritys_own_parameters(digits):
     clf = BESVMClassifier(RBF(), basis=30, probability=False, random_state=0)
     search = GridSearchCV(clf, {"measures__gamma": [10.0, 1e-3], "C": [0.1, 1]}, cv=2)
     assert search.fit(X, y).best_params_["measures__gamma"] == 1e-3
+    by_name = GridSearchCV(clone(clf).set_params(measures="rbf"), {"measures__gamma": [10.0, 1e-3]}, cv=2).fit(X, y)
+    assert by_name.best_params_ == {"measures__gamma": 1e-3}
+    assert by_name.estimator.measures == "rbf"
+
+
+def test_grid_search_reaches_the_measures_that_have_a_name(digits):
+    X, y, *_ = split(digits, 300)
+    pairs = [("near", "rbf"), ("shape", Measure(RBF(), features=PCA(5))), "linear"]
+    clf = BESVMClassifier(pairs, basis=30, probability=False, random_state=0)
+    assert {"measures__near__similarity__gamma", "measures__shape__features__n_components"} <= set(clf.get_params())
+    grid = {"measures__near__similarity__gamma": [10.0, 1e-3], "measures__shape__features__n_components": [3]}
+    search = GridSearchCV(clf, grid, cv=2).fit(X, y)
+    assert search.best_params_["measures__near__similarity__gamma"] == 1e-3
+    best = search.best_estimator_._map.expander
+    assert best.labels == ["near", "shape", "linear"]
+    assert [m.similarity.get_params().get("gamma") for m in best.measures] == [1e-3, "scale", None]
+    assert best.transformers[0].n_components == 3
+    assert clf.measures is pairs
+    assert pairs[0] == ("near", "rbf")
+    with pytest.raises(ValueError, match="no parameter of the measures that have a name: measures__near, measures__s"):
+        clf.set_params(measures__far__similarity__gamma=1)
+    with pytest.raises(ValueError, match="names of measures must differ"):
+        BESVMClassifier([("a", "rbf"), ("a", "linear")]).fit(X, y)
 
 
 def test_cross_validation_cuts_a_square_precomputed_matrix_both_ways(digits):
     X, y, *_ = split(digits, 200)
     K = RBF(1e-3)(X, X)
     assert cross_val_score(BESVMClassifier("precomputed", basis=50, random_state=0), K, y, cv=3).min() > 0.7
+
+
+def test_cross_validation_scores_the_kind_of_model_that_fit_makes_of_a_square_matrix(digits, monkeypatch):
+    """By default every column is an exemplar, whether or not cross-validation has cut the rows."""
+    monkeypatch.setattr("besvm.basis.choose.AUTO_SIZE", 50)
+    X, y, *_ = split(digits, 200)
+    K = RBF(1e-3)(X, X)
+    whole = BESVMClassifier("precomputed").fit(K, y)
+    assert whole.n_basis_ == 200
+    found = cross_validate(BESVMClassifier("precomputed"), K, y, cv=3, return_estimator=True)
+    assert [one.n_basis_ for one in found["estimator"]] == [200, 200, 200]
 
 
 def test_deterministic_for_a_seed(digits):

@@ -26,7 +26,7 @@ def test_large_float32_path_equals_the_formulas(rng):
     X = rng.normal(size=(3000, 5)) + 10
     rows = np.arange(0, 3000, 20)
     expansion = BasisExpansion(RBF(0.3), basis=rows).fit(X)
-    assert expansion._expander.dtype == np.float32
+    assert expansion._map.expander.dtype == np.float32
     raw = reference.all_pairs(reference.rbf, X[:200], X[rows], gamma=0.3)
     np.testing.assert_allclose(expansion.transform(X[:200]) * expansion.scale_ + expansion.mean_, raw, atol=1e-5)
 
@@ -73,11 +73,12 @@ def test_an_asymmetric_similarity_stays_so():
 def test_features_come_before_the_similarity(rng):
     X = rng.normal(size=(40, 6))
     pca = PCA(2, svd_solver="full").fit(X)
-    got = BasisExpansion(Linear(), basis=[3, 5], features=PCA(2, svd_solver="full"), normalize=None).fit_transform(X)
+    measure = Measure(Linear(), features=PCA(2, svd_solver="full"))
+    got = BasisExpansion(measure, basis=[3, 5], normalize=None).fit_transform(X)
     Z = pca.transform(X)
     np.testing.assert_allclose(got, Z @ Z[[3, 5]].T, atol=1e-5)
-    by_medoids = BasisExpansion("rbf", basis=KMedoidsBasis(3), features=PCA(2), random_state=0).fit(X)
-    assert len(by_medoids.basis_rows_) == 3
+    by_medoids = BasisExpansion(Measure("rbf", features=PCA(2)), basis=KMedoidsBasis(3), random_state=0).fit(X)
+    assert len(by_medoids.basis_rows_[0]) == 3
 
 
 def test_exemplars_given_outright(rng):
@@ -85,7 +86,7 @@ def test_exemplars_given_outright(rng):
     for basis in (E, Exemplars(E)):
         expansion = BasisExpansion(Linear(), basis=basis, normalize=None).fit(X)
         np.testing.assert_allclose(expansion.transform(X), X @ E.T, rtol=1e-5, atol=1e-6)
-        assert expansion.basis_rows_ is None
+        assert expansion.basis_rows_ == [None]
     with pytest.raises(ValueError, match=r"exemplars must have the shape \(3,\) of the samples, got \(5,\)"):
         BasisExpansion(Linear(), basis=np.ones((2, 5))).fit(X)
 
@@ -108,10 +109,10 @@ def test_pipeline_union_grid_search_and_names(digits):
     assert make_pipeline(union, LogisticRegression(max_iter=2000)).fit(X, y).score(X, y) > 0.9
     search = GridSearchCV(
         make_pipeline(BasisExpansion(RBF(), basis=IndexBasis(per_class=5)), LinearSVMClassifier(probability=False)),
-        {"basisexpansion__similarity__gamma": [1e-4, 1e-3], "basisexpansion__basis__per_class": [3, 6]},
+        {"basisexpansion__measures__gamma": [1e-4, 1e-3], "basisexpansion__basis__per_class": [3, 6]},
         cv=2,
     ).fit(X, y)
-    assert len(search.best_estimator_[0].basis_rows_) in (30, 60)
+    assert len(search.best_estimator_[0].basis_rows_[0]) in (30, 60)
     frame = BasisExpansion("rbf", basis=[5, 1]).set_output(transform="pandas").fit_transform(X)
     assert list(frame.columns) == ["rbf_5", "rbf_1"]
 
@@ -119,24 +120,24 @@ def test_pipeline_union_grid_search_and_names(digits):
 def test_reproducible_for_a_seed_and_blind_to_the_global_one(digits):
     X, y = digits[0][:300], digits[1][:300]
     np.random.seed(1)  # noqa: NPY002  (the point of the test)
-    first = BasisExpansion(basis=30, random_state=7).fit(X, y).basis_rows_
+    first = BasisExpansion(basis=30, random_state=7).fit(X, y).basis_rows_[0]
     np.random.seed(2)  # noqa: NPY002
-    np.testing.assert_array_equal(BasisExpansion(basis=30, random_state=7).fit(X, y).basis_rows_, first)
-    assert not np.array_equal(BasisExpansion(basis=30, random_state=8).fit(X, y).basis_rows_, first)
+    np.testing.assert_array_equal(BasisExpansion(basis=30, random_state=7).fit(X, y).basis_rows_[0], first)
+    assert not np.array_equal(BasisExpansion(basis=30, random_state=8).fit(X, y).basis_rows_[0], first)
     legacy = np.random.RandomState(3)
-    assert len(BasisExpansion(basis=30, random_state=legacy).fit(X, y).basis_rows_) == 30
+    assert len(BasisExpansion(basis=30, random_state=legacy).fit(X, y).basis_rows_[0]) == 30
 
 
 def test_a_continuous_target_does_not_balance_the_basis(rng):
     X = rng.normal(size=(50, 2))
-    assert len(BasisExpansion(basis=9).fit(X, rng.normal(size=50)).basis_rows_) == 9
+    assert len(BasisExpansion(basis=9).fit(X, rng.normal(size=50)).basis_rows_[0]) == 9
 
 
 def test_a_vector_similarity_takes_grids_as_vectors(rng):
     X = rng.normal(size=(30, 4, 4, 2))
     flat = BasisExpansion(RBF("scale"), basis=[1, 2], normalize=None).fit_transform(X.reshape(30, -1))
     clf = BESVMClassifier(["rbf", Rigid(1)], basis=[1, 2]).fit(X, np.arange(30) % 2)
-    np.testing.assert_allclose(clf._expander(X)[:, :2], flat, atol=1e-6)
+    np.testing.assert_allclose(clf._map.expander(X)[:, :2], flat, atol=1e-6)
 
 
 def test_vectors_in_a_list_beside_a_function(rng):

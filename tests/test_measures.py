@@ -44,10 +44,10 @@ def test_shorthand_measures_are_what_they_say(rng):
     images = rng.integers(0, 256, (40, 32, 32, 3), dtype=np.uint8)
     features = MeanNormScaler().fit_transform(FHOG(cell=8).fit_transform(images)).reshape(40, -1)
     clf = BESVMClassifier(["H8L", "H8R", "H8(0,0)"], basis=[3, 1, 4]).fit(images, np.arange(40) % 2)
-    raw = clf._expander(images)
+    raw = clf._map.expander(images)
     products = features @ features[[3, 1, 4]].T
     np.testing.assert_allclose(raw[:, :3], products, atol=1e-4)
     np.testing.assert_allclose(raw[:, 6:], products, atol=1e-4)
     distances = ((features[:, None] - features[[3, 1, 4]]) ** 2).sum(axis=2)
     np.testing.assert_allclose(raw[:, 3:6], np.exp(-distances), atol=1e-4)
-    assert len(clf._expander.transformers) == 1, "one pass of HOG for the three of them"
+    assert len(clf._map.expander.transformers) == 1, "one pass of HOG for the three of them"

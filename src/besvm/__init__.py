@@ -4,12 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from besvm.classifier import BESVMClassifier, LinearSVMClassifier
+    from besvm.classifier import BESVMClassifier
     from besvm.expansion import BasisExpansion
     from besvm.features import FHOG, CellColor
+    from besvm.linear import LinearSVMClassifier
     from besvm.measures import Measure
-    from besvm.normalize.affine import MeanNormScaler
-    from besvm.normalize.nystrom import Nystrom
+    from besvm.normalize import MeanNormScaler, Nystrom
 
 __version__ = "0.1.0"
 
@@ -29,10 +29,10 @@ _HOME = {  # imported when first asked for: scikit-learn alone takes most of a s
     "BasisExpansion": "expansion",
     "CellColor": "features",
     "FHOG": "features",
-    "LinearSVMClassifier": "classifier",
-    "MeanNormScaler": "normalize.affine",
+    "LinearSVMClassifier": "linear",
+    "MeanNormScaler": "normalize",
     "Measure": "measures",
-    "Nystrom": "normalize.nystrom",
+    "Nystrom": "normalize",
 }
 
 

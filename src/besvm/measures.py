@@ -7,12 +7,13 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from besvm.features import mirror
-from besvm.similarities.contract import Similarity
-from besvm.similarities.latent import Latent
-from besvm.similarities.registry import resolve
+from besvm._support.public import public
+from besvm.features import FHOG, mirror
+from besvm.normalize import MeanNormScaler
+from besvm.similarities import RBF, Deformable, Latent, Linear, Similarity, resolve
 
 
+@public("besvm")
 class Measure(BaseEstimator):  # type: ignore[misc]
     """One way to compare two samples: a similarity, and optionally the features it looks at.
 
@@ -20,7 +21,9 @@ class Measure(BaseEstimator):  # type: ignore[misc]
     ----------
     similarity : str, Similarity or callable, default="rbf"
     features : transformer, optional
-        Turns raw samples into what the similarity compares.
+        Turns raw samples into what the similarity compares. Measures with equal features share them. Where a
+        similarity makes variants of its items (:class:`besvm.similarities.Latent`), these are made of the raw samples,
+        and then described.
     basis : optional
         A basis of its own for this measure; by default the classifier's basis is shared.
     name : str, optional
@@ -70,12 +73,7 @@ def parse_shorthand(text: str) -> Measure:
     >>> parse_shorthand("H8R").similarity
     RBF(gamma=1.0)
     """
-    from sklearn.pipeline import make_pipeline
-
-    from besvm.features import FHOG
-    from besvm.normalize.affine import MeanNormScaler
-    from besvm.similarities.grid import Deformable
-    from besvm.similarities.vector import RBF, Linear
+    from sklearn.pipeline import make_pipeline  # brings rich along, which importing besvm must not
 
     text = text.replace(" ", "").upper()
     found = SHORTHAND.fullmatch(text)
@@ -97,15 +95,20 @@ def parse_shorthand(text: str) -> Measure:
 
 
 def as_measure(measure: Any) -> Measure:
-    """Return the Measure that a user means by a name, a shorthand, a similarity, a function or a Measure.
+    """Return the Measure that a user means by a name, a shorthand, a similarity, a function, a Measure, or a pair
+    (what to call it, any of these).
 
     Examples
     --------
-    >>> as_measure("H4(2,0)").label, as_measure("rbf").label
-    ('H4(2,0)', 'rbf')
+    >>> as_measure("H4(2,0)").label, as_measure("rbf").label, as_measure(("near", "rbf")).label
+    ('H4(2,0)', 'rbf', 'near')
     """
     if isinstance(measure, Measure):
         return measure
+    if _is_pair(measure):
+        name, one = measure
+        plain = as_measure(one)
+        return Measure(plain.similarity, features=plain.features, basis=plain.basis, name=name)
     if isinstance(measure, str) and re.fullmatch(r"\s*[Hh]\s*([\dLRlr(].*)?", measure):
         return parse_shorthand(measure)
     return Measure(resolve(measure))
@@ -122,7 +125,71 @@ def as_measures(measures: Any) -> list[Measure]:
     several = measures if isinstance(measures, (list, tuple)) else [measures]
     if not several:
         raise ValueError("measures must name at least one similarity, got an empty list")
+    names = [one[0] for one in several if _is_pair(one)]
+    if len(set(names)) < len(names) or any("__" in name for name in names):
+        raise ValueError(f"the names of measures must differ and hold no '__', got {names}")
     return [as_measure(one) for one in several]
+
+
+def _is_pair(measure: Any) -> bool:
+    return isinstance(measure, tuple) and len(measure) == 2 and isinstance(measure[0], str)
+
+
+class TunableMeasures:
+    """Mixed into an estimator with ``measures``: scikit-learn reaches their parameters by name.
+
+    ``measures__gamma`` is gamma of the one measure there is, by instance or by name. Of several, those that came as
+    pairs (name, measure) can be reached: ``measures__shape__similarity__gamma``, ``measures__shape__features``.
+    """
+
+    measures: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; ``deep`` includes those of the measures."""
+        params: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
+        if deep:
+            for prefix, tunable in self._tunable().items():
+                params |= {f"{prefix}__{name}": value for name, value in tunable.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters, those of the measures too."""
+        if "measures" in params:  # first: the others may be about the new ones
+            self.measures = params.pop("measures")
+        own = {name: value for name, value in params.items() if not name.startswith("measures__")}
+        super().set_params(**own)  # type: ignore[misc]
+        tunable = self._tunable()
+        for name, value in params.items():
+            if name in own:
+                continue
+            prefix = max((p for p in tunable if name.startswith(f"{p}__")), key=len, default=None)
+            if prefix is None:
+                known = ", ".join(sorted(tunable)) or "none; give measures as pairs (name, measure)"
+                raise ValueError(f"{name!r} is no parameter of the measures that have a name: {known}")
+            tunable[prefix].set_params(**{name.removeprefix(f"{prefix}__"): value})
+        if len(own) < len(params):
+            self._put_back(tunable)
+        return self
+
+    def _tunable(self) -> dict[str, Any]:
+        """Return what has parameters, by the prefix of their names; names of similarities are resolved."""
+        try:
+            if isinstance(self.measures, (list, tuple)):
+                pairs = [one for one in self.measures if _is_pair(one)]
+                return {f"measures__{name}": as_measure(one) for name, one in pairs}
+            if isinstance(self.measures, str):
+                measure = as_measure(self.measures)
+                return {"measures": measure if measure.features is not None else measure.similarity}
+        except (TypeError, ValueError):  # fit will say what is wrong with them
+            return {}
+        return {"measures": self.measures} if hasattr(self.measures, "get_params") else {}
+
+    def _put_back(self, tunable: dict[str, Any]) -> None:
+        if isinstance(self.measures, (list, tuple)):
+            changed = [(m[0], tunable[f"measures__{m[0]}"]) if _is_pair(m) else m for m in self.measures]
+            self.measures = type(self.measures)(changed)
+        else:
+            self.measures = tunable["measures"]
 
 
 def compares_vectors(measures: list[Measure]) -> bool:
@@ -152,5 +219,5 @@ def mirrored(measure: Any) -> Measure:
     if isinstance(measure, (list, tuple)):
         raise TypeError("mirrored takes one measure, got several; write [mirrored(m) for m in measures]")
     plain = as_measure(measure)
-    similarity = Latent(plain.similarity, exemplar_variants=mirror, features=plain.features)
-    return Measure(similarity, basis=plain.basis, name=f"{plain.label}|mirror")
+    similarity = Latent(plain.similarity, exemplar_variants=mirror)
+    return Measure(similarity, features=plain.features, basis=plain.basis, name=f"{plain.label}|mirror")

@@ -8,7 +8,7 @@ import pytest
 
 import besvm.analysis.costs as costs
 from besvm import BESVMClassifier, LinearSVMClassifier
-from besvm.analysis import Run, complexity, measured
+from besvm.analysis import Run, complexity, profile
 
 
 def test_complexity_is_the_table_of_the_paper():
@@ -38,7 +38,7 @@ def test_sizes_that_are_none(sizes, says):
 def test_measured_runs_stand_beside_the_bounds(toy):
     X, y = toy
     model = BESVMClassifier(basis=20, probability=False, random_state=0)
-    run = measured(model, X, y, X[:30])
+    run = profile(model, X, y, X[:30])
     assert not hasattr(model, "coef_")
     assert run.n_predicted == 30
     assert run.model.score(X, y) > 0.5
@@ -48,7 +48,7 @@ def test_measured_runs_stand_beside_the_bounds(toy):
 
 
 def test_what_stands_beside_the_bounds_is_a_run():
-    with pytest.raises(TypeError, match=r"beside takes runs as measured\(model, X, y\) returns them, got 3 for mine"):
+    with pytest.raises(TypeError, match=r"beside takes runs as profile\(model, X, y\) returns them, got 3 for mine"):
         complexity(120, 2, 1, 20, 2).beside(mine=3)
 
 
@@ -60,7 +60,7 @@ def test_memory_and_time_of_a_run_are_seen():
             del block
             return super().fit(X, y)
 
-    run = measured(Hungry(), [[0.0], [1.0]], [0, 1])
+    run = profile(Hungry(), [[0.0], [1.0]], [0, 1])
     assert run.fit_seconds >= 0.05
     assert 60e6 < run.fit_bytes < 100e6
     assert run.predict_bytes < 20e6
@@ -69,14 +69,14 @@ def test_memory_and_time_of_a_run_are_seen():
 
 def test_memory_is_unknown_where_the_system_does_not_tell(monkeypatch, toy):
     monkeypatch.setattr(costs, "_resident", lambda: None)
-    run = measured(LinearSVMClassifier(), *toy)
+    run = profile(LinearSVMClassifier(), *toy)
     assert (run.fit_bytes, run.predict_bytes) == (None, None)
     assert "memory unknown" in str(run)
 
 
 def test_a_run_that_fails_leaves_no_thread(toy):
     with pytest.raises(ValueError, match="C must be"):
-        measured(LinearSVMClassifier(C=-1), *toy)
+        profile(LinearSVMClassifier(C=-1), *toy)
     assert not any(thread.name == "besvm-memory" for thread in threading.enumerate())
 
 

@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from besvm import BESVMClassifier, LinearSVMClassifier, Nystrom
 from besvm.analysis import margins
 from besvm.baselines import DualBESVMClassifier, JitteredClassifier, KernelSVMClassifier, LineSearchMKL
+from besvm.normalize import Unscaled
 from besvm.normalize.spectrum import SPECTRA, inverse_root, made_psd
 from besvm.similarities import RBF, Linear, Sigmoid
 
@@ -63,7 +64,7 @@ def test_margin_in_nystrom_features_is_its_formula(toy):
     expected = 1 / (alphas @ K_XB @ np.linalg.inv(K_BB) @ K_XB.T @ alphas)
     np.testing.assert_allclose(margins(clf, X).margins, [expected], rtol=1e-6)
     assert margins(clf).formula == "M_N"
-    by_hand = DualBESVMClassifier("precomputed", basis="auto").fit(K_XB @ inverse_root(K_BB, "clip"), y)
+    by_hand = DualBESVMClassifier("precomputed", basis="auto").fit(K_XB @ inverse_root(K_BB, "clip")[0], y)
     np.testing.assert_allclose(margins(by_hand).margins, [expected], rtol=1e-3)
 
 
@@ -90,7 +91,7 @@ def test_name_of_the_formula_is_that_of_the_fit(toy, normalize, formula):
 
 def test_weighted_exemplars_have_a_margin_that_the_paper_does_not_name(toy):
     X, y = toy
-    clf = DualBESVMClassifier(RBF(gamma=10.0), basis=20, basis_weight="balanced", random_state=0).fit(X, y)
+    clf = DualBESVMClassifier(RBF(gamma=10.0), basis=20, normalize=Unscaled(balanced=True), random_state=0).fit(X, y)
     assert margins(clf, X).formula == "dual"
 
 
@@ -187,7 +188,7 @@ def test_margins_of_models_trained_in_the_primal(problem_data):
 
 
 @pytest.mark.parametrize("n_classes", [3, 4])
-@pytest.mark.parametrize("multi_class", ["ovo", "ovo-own"])
+@pytest.mark.parametrize("multi_class", ["ovo", "ovo-pair-basis"])
 def test_margins_of_a_one_vs_one_besvm(digits, n_classes, multi_class):
     X, y = digits[0][digits[1] < n_classes], digits[1][digits[1] < n_classes]
     clf = BESVMClassifier(basis=20, multi_class=multi_class, probability=False, random_state=0).fit(X, y)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from besvm import FHOG, Measure
-from besvm.analysis import spectrum, spectrum_of
+from besvm.analysis import measure_spectrum, spectrum
 from besvm.similarities import RBF, Deformable, Linear
 
 
@@ -90,17 +90,17 @@ def test_spectrum_of_a_measure_is_that_of_its_bases(rng):
     cells = FHOG(cell=4).fit_transform(images)[[3, 30, 9, 17]]
     K = Deformable(rigid=1, local=1)(cells, cells)
     np.testing.assert_allclose(
-        spectrum_of(measure, images, basis=[3, 30, 9, 17]).eigenvalues, spectrum(K).eigenvalues, rtol=1e-5
+        measure_spectrum(measure, images, basis=[3, 30, 9, 17]).eigenvalues, spectrum(K).eigenvalues, rtol=1e-5
     )
     X, y = rng.normal(size=(50, 4)), np.arange(50) % 5
-    assert len(spectrum_of("rbf", X, y, basis=20, random_state=0).eigenvalues) == 20
+    assert len(measure_spectrum("rbf", X, y, basis=20, random_state=0).eigenvalues) == 20
     S = rng.normal(size=(9, 9))
-    picked = spectrum_of("precomputed", S, basis=[1, 5, 6])
+    picked = measure_spectrum("precomputed", S, basis=[1, 5, 6])
     np.testing.assert_allclose(picked.eigenvalues, spectrum(S[np.ix_([1, 5, 6], [1, 5, 6])]).eigenvalues)
-    words = spectrum_of(lambda a, b: len(set(a) & set(b)), ["ham", "spam", "eggs"], basis=[0, 1, 2])
+    words = measure_spectrum(lambda a, b: len(set(a) & set(b)), ["ham", "spam", "eggs"], basis=[0, 1, 2])
     assert words.negative_ratio == 0
     with pytest.raises(ValueError, match="NaN"):
-        spectrum_of("rbf", np.full((3, 2), np.nan))
+        measure_spectrum("rbf", np.full((3, 2), np.nan))
 
 
 def test_spectrum_plot_shows_every_eigenvalue(axes):

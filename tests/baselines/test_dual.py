@@ -142,7 +142,7 @@ def test_normalization_is_that_of_besvm(three, normalize):
     shared = {"basis": IndexBasis(per_class=10), "normalize": normalize}
     ours = DualBESVMClassifier(THREE, **shared).fit(X, y)
     primal = BESVMClassifier(THREE, **shared).fit(X, y)
-    features = primal._normalizer(primal._expander(X))
+    features = primal._map(X)
     np.testing.assert_allclose(ours.gram(X), features @ features.T, rtol=1e-6, atol=1e-9)
     assert ours.n_basis_ == primal.n_basis_ == 30
 
@@ -150,7 +150,7 @@ def test_normalization_is_that_of_besvm(three, normalize):
 def test_many_rows_in_float32_agree_with_float64(digits):
     X, y = digits[0][:600] / 16, digits[1][:600]
     clf = DualBESVMClassifier(RBF(gamma=0.1), tol=1e-4).fit(X, y)
-    assert clf._expander.dtype == np.float32
+    assert clf._map.expander.dtype == np.float32
     S = rbf_kernel(X, gamma=0.1)
     np.testing.assert_allclose(clf.gram(X), S @ S, rtol=1e-5)
     svc = SVC(kernel="precomputed", tol=1e-4).fit(S @ S, y)

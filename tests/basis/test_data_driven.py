@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from besvm import BESVMClassifier, MeanNormScaler, Measure
 from besvm.basis import FarthestBasis, GradientBasis, PivotedBasis, RandomBasis
-from besvm.basis.choose import choose_rows
+from besvm.basis.choose import Candidates, choose_basis
 from besvm.basis.diverse import _farthest, _Pairs, _pivots
 from besvm.basis.gradient import _match
 from besvm.similarities import RBF, Linear, NegativeDistance, PairFunction, Precomputed, Sigmoid
@@ -20,7 +20,7 @@ SIMILARITIES = [RBF(gamma=0.3), Linear(), Sigmoid(gamma=0.7, coef0=-0.5), Negati
 
 
 def choose(basis, X, y=None, similarity=None, seed=0):
-    return choose_rows(basis, X, y, similarity or RBF(gamma=0.5), np.random.default_rng(seed))
+    return choose_basis(basis, Candidates(X, y, similarity or RBF(gamma=0.5)), np.random.default_rng(seed)).rows
 
 
 def symmetrized(X, similarity):

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from besvm import BasisExpansion, BESVMClassifier
 from besvm.basis import Exemplars
+from besvm.normalize import MeanNorm, Unscaled
 from besvm.similarities import RBF
 
 
@@ -31,21 +32,20 @@ def boundaries(**options) -> tuple[float, float]:
 
 def test_without_intercept_the_boundary_moves_towards_the_class_with_fewer_exemplars():
     """As the paper says, which omits the intercept."""
-    options = {"normalize": None, "fit_intercept": False, "C": 3e-4}
-    shift, error = boundaries(**options)
+    options = {"fit_intercept": False, "C": 3e-4}
+    shift, error = boundaries(normalize=None, **options)
     assert shift > 5 * error
-    balanced, error_balanced = boundaries(basis_weight="balanced", **options)
+    balanced, error_balanced = boundaries(normalize=Unscaled(balanced=True), **options)
     assert abs(balanced) < 3 * error_balanced
     assert abs(balanced) < shift / 4
 
 
-@pytest.mark.parametrize(("normalize", "C"), [(None, 0.01), ("mean-norm", 1.0)])
-def test_with_an_intercept_it_moves_the_other_way(normalize, C):
+@pytest.mark.parametrize(("kind", "C"), [(Unscaled, 0.01), (MeanNorm, 1.0)])
+def test_with_an_intercept_it_moves_the_other_way(kind, C):
     """A free intercept makes up for the missing exemplars, and overdoes it."""
-    options = {"normalize": normalize, "C": C}
-    shift, error = boundaries(**options)
+    shift, error = boundaries(normalize=kind(), C=C)
     assert shift < -5 * error
-    balanced, _ = boundaries(basis_weight="balanced", **options)
+    balanced, _ = boundaries(normalize=kind(balanced=True), C=C)
     assert abs(balanced) < abs(shift) / 4
 
 
@@ -53,7 +53,7 @@ def test_balanced_weights_make_classes_contribute_equally(rng):
     """The share of each class in the inner products of eq. besvm_mult_kernel, all similarities being equal."""
     X, y = rng.normal(size=(30, 2)), np.repeat([0, 1, 2], 10)
     rows = [0, 1, 2, 3, 4, 5, 10, 11, 20]
-    ones = BasisExpansion(lambda a, b: 1.0, basis=rows, normalize=None, basis_weight="balanced").fit_transform(X, y)
+    ones = BasisExpansion(lambda a, b: 1.0, basis=rows, normalize=Unscaled(balanced=True)).fit_transform(X, y)
     share = [(ones[0, y[rows] == k] ** 2).sum() for k in range(3)]
     assert_allclose(share, [3, 3, 3], rtol=1e-6)
 
@@ -61,45 +61,34 @@ def test_balanced_weights_make_classes_contribute_equally(rng):
 def test_even_basis_needs_no_weights(rng):
     X, y = rng.normal(size=(30, 2)), np.repeat([0, 1, 2], 10)
     rows = [0, 1, 10, 11, 20, 21]
-    for normalize in (None, "mean-norm"):
-        plain = BasisExpansion("rbf", basis=rows, normalize=normalize).fit_transform(X, y)
-        weighted = BasisExpansion("rbf", basis=rows, normalize=normalize, basis_weight="balanced").fit_transform(X, y)
+    for kind in (Unscaled, MeanNorm):
+        plain = BasisExpansion("rbf", basis=rows, normalize=kind()).fit_transform(X, y)
+        weighted = BasisExpansion("rbf", basis=rows, normalize=kind(balanced=True)).fit_transform(X, y)
         assert_allclose(weighted, plain, atol=1e-6)
 
 
 def test_weighted_features_still_have_mean_norm_one(rng):
     X, y = rng.normal(size=(50, 2)), (np.arange(50) > 40).astype(int)
-    expansion = BasisExpansion("rbf", basis=range(20, 50), basis_weight="balanced")
+    expansion = BasisExpansion("rbf", basis=range(20, 50), normalize=MeanNorm(balanced=True))
     features = expansion.fit_transform(X, y)
     assert_allclose(features.mean(axis=0), 0, atol=1e-6)
     assert_allclose(np.linalg.norm(features, axis=1).mean(), 1, rtol=1e-5)
     assert_allclose(expansion.transform(X), features, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"basis_weight": "even"}, "basis_weight must be None or 'balanced', got 'even'"),
-        ({"normalize": "z-score"}, "needs normalize='mean-norm' or None, got 'z-score'"),
-        ({"basis": Exemplars([[0.0, 0.0]])}, "their classes are not known"),
-    ],
-)
-def test_bad_input(rng, options, says):
-    X, y = rng.normal(size=(10, 2)), np.repeat([0, 1], 5)
-    with pytest.raises(ValueError, match=says):
-        BESVMClassifier("rbf", **{"basis_weight": "balanced", **options}).fit(X, y)
-
-
-def test_needs_labels(rng):
+def test_balancing_needs_the_classes_of_the_exemplars(rng):
+    X, y = rng.normal(size=(20, 2)), np.repeat([0, 1], 10)
     with pytest.raises(ValueError, match="needs class labels; give y"):
-        BasisExpansion("rbf", basis_weight="balanced").fit(rng.normal(size=(10, 2)))
+        BasisExpansion("rbf", normalize=MeanNorm(balanced=True)).fit(X)
+    with pytest.raises(ValueError, match="their classes are not known"):
+        BESVMClassifier("rbf", basis=Exemplars([[0.0, 0.0]]), normalize=MeanNorm(balanced=True)).fit(X, y)
 
 
 def test_columns_of_a_block_of_similarities_have_no_class(rng):
     """Precomputed similarities to items that are not among the rows: which class these have is not known."""
-    X, y = rng.normal(size=(20, 2)), np.repeat([0, 1], 10)
+    X, y = rng.normal(size=(20, 2)), np.arange(20) % 3
     S = RBF(gamma=1.0)(X, rng.normal(size=(7, 2)))
-    for options in ({"basis_weight": "balanced"}, {"multi_class": "ovo-own"}):
+    for options in ({"normalize": MeanNorm(balanced=True)}, {"multi_class": "ovo-pair-basis"}):
         with pytest.raises(ValueError, match="their classes are not known"):
-            BESVMClassifier("precomputed", **options).fit(S, y if "basis_weight" in options else np.arange(20) % 3)
+            BESVMClassifier("precomputed", **options).fit(S, y)
     assert BESVMClassifier("precomputed").fit(S, y).basis_rows_ == [None]

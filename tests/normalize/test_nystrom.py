@@ -149,7 +149,7 @@ def test_expansion_normalizes_by_its_own_basis(rng, similarity, spectrum):
     rows = [3, 9, 12, 20, 31]
     expansion = BasisExpansion(similarity, basis=rows, normalize=Nystrom(spectrum))
     got = expansion.fit_transform(X)
-    K = expansion.similarity_
+    (K,) = expansion.similarities_
     alone = Nystrom(spectrum).fit(K(X, X[rows]) if spectrum == "covariance" else K(X[rows], X[rows]))
     assert_allclose(got, alone.transform(K(X, X[rows])), rtol=1e-4, atol=1e-5)
     assert_allclose(expansion.transform(fresh), alone.transform(K(fresh, X[rows])), rtol=1e-4, atol=1e-5)
@@ -176,7 +176,7 @@ def test_classifier_with_several_measures(digits, storage):
     ).fit(X, y)
     parts = [
         BasisExpansion(m.similarity, basis=m.rows, normalize=Nystrom("flip")).fit_transform(X)
-        for m in clf._expander.measures
+        for m in clf._map.expander.measures
     ]
     expected = np.hstack(parts).astype(np.float64) @ clf.coef_.T + clf.intercept_
     assert_allclose(clf.decision_function(X), expected, atol=2e-3)

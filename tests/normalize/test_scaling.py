@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import reference
-from besvm import MeanNormScaler
+from besvm import BasisExpansion, MeanNormScaler
 from besvm.blocks import MemoryBlocks
-from besvm.normalize.affine import fit_affine
+from besvm.normalize import Normalization
+from besvm.normalize.affine import Affine, fit_mean_norm, fit_z_score
 from besvm.similarities import Rigid
 
 matrices = arrays(np.float64, st.tuples(st.integers(2, 9), st.integers(1, 6)), elements=st.integers(-9, 9).map(float))
@@ -63,15 +64,31 @@ def test_samples_of_different_shapes_are_refused(rng):
 def test_every_group_is_normalized_for_itself(rng):
     F = rng.normal(size=(40, 7)) * np.array([1, 1, 1, 50, 50, 50, 50]) + 5
     groups = [slice(0, 3), slice(3, 7)]
-    got = fit_affine(MemoryBlocks(F), groups, "mean-norm")(F.copy())
+    got = fit_mean_norm(MemoryBlocks(F), groups)(F.copy())
     for group in groups:
         np.testing.assert_allclose(got[:, group], reference.mean_norm(F[:, group]), atol=1e-12)
 
 
-def test_z_score_and_none(rng):
+def test_z_score_is_that_of_the_formula(rng):
     F = rng.normal(2, 3, size=(40, 5))
-    got = fit_affine(MemoryBlocks(F), [slice(0, 5)], "z-score")(F.copy())
+    got = fit_z_score(MemoryBlocks(F))(F.copy())
     np.testing.assert_allclose(got, (F - F.mean(axis=0)) / F.std(axis=0))
-    assert fit_affine(MemoryBlocks(F), [slice(0, 5)], None) is None
-    with pytest.raises(ValueError, match="normalize must be"):
-        fit_affine(MemoryBlocks(F), [slice(0, 5)], "minmax")
+
+
+class Halved(Normalization):
+    """A normalization of a user's own: the similarities divided by two."""
+
+    def learn(self, raw):
+        D = raw.blocks.shape[1]
+        return Affine(np.zeros(D, raw.blocks.dtype), np.full(D, 2, raw.blocks.dtype))
+
+
+def test_a_normalization_is_a_name_or_an_object_that_keeps_the_contract(rng):
+    X = rng.normal(size=(20, 3))
+    raw = BasisExpansion("linear", basis=[1, 2], normalize=None).fit_transform(X)
+    np.testing.assert_allclose(raw, X @ X[[1, 2]].T, rtol=1e-6)
+    halved = BasisExpansion("linear", basis=[1, 2], normalize=Halved()).fit(X)
+    np.testing.assert_allclose(halved.transform(X), raw / 2, rtol=1e-6)
+    for wrong in ("minmax", Halved, 3, MeanNormScaler()):
+        with pytest.raises(ValueError, match="normalize must be 'mean-norm', 'z-score', None, a Nystrom instance or"):
+            BasisExpansion("linear", normalize=wrong).fit(X)

@@ -53,7 +53,8 @@ def test_definite_matrix_is_left_alone(spectrum: str) -> None:
 def test_inverse_root(spectrum: str, n: int, seed: int) -> None:
     K = indefinite(n, seed)
     noise = rounding(K, np.float64)
-    N = inverse_root(K, spectrum, noise)
+    N, rank = inverse_root(K, spectrum, noise)
+    assert rank == np.linalg.matrix_rank(N)
     values, vectors = np.linalg.eigh(K)
     fixed = FIXED_EIGENVALUES[spectrum](values)
     inverse = np.where(fixed > noise, 1 / np.where(fixed > noise, fixed, 1), 0)
@@ -70,10 +71,10 @@ def test_copies_of_an_exemplar_change_nothing(spectrum: str) -> None:
     twice = np.array([0, 1, 2, 2])
     once = np.array([0, 1, 2])
     K_n = whole[:, twice]
-    N = inverse_root(whole[np.ix_(twice, twice)], spectrum, 1e-9)
+    N, _ = inverse_root(whole[np.ix_(twice, twice)], spectrum, 1e-9)
     assert np.isfinite(N).all()
     if spectrum in ("clip", "flip"):  # squaring and shifting count the copy twice, by definition
-        direct = whole[:, once] @ inverse_root(whole[np.ix_(once, once)], spectrum)
+        direct = whole[:, once] @ inverse_root(whole[np.ix_(once, once)], spectrum)[0]
         assert (K_n @ N) @ (K_n @ N).T == pytest.approx(direct @ direct.T)
 
 

@@ -372,7 +372,7 @@ def test_lab_trains_the_classifier_of_the_library(lab):
     assert abs(clf.score(lab.images[test], lab.labels[test]) - fitted.accuracy) <= 0.02
     raw = lab.expansion(["H4(2,0)"], [5], lab.index_basis(8))
     places = [list(clf.basis_rows_[1]).index(np.searchsorted(rows, row)) for row in np.concatenate(lab.index_basis(8))]
-    theirs = clf._expander(lab.images[test])[:, 80:160][:, places]
+    theirs = clf._map.expander(lab.images[test])[:, 80:160][:, places]
     assert_allclose(raw, theirs, rtol=1e-3, atol=1e-4)
 
 

@@ -114,7 +114,7 @@ def test_shifts_of_an_exemplar_are_the_rigid_similarity(rng):
     assert len(shifts.moves) == 25
     np.testing.assert_allclose(Latent(Rigid(0), exemplar_variants=shifts)(A, B), Rigid(2)(A, B), atol=1e-5)
     penalty = [-0.7 * (dy**2 + dx**2) for dy, dx in shifts.moves]
-    penalized = Latent("linear", exemplar_variants=shifts, exemplar_penalty=penalty, features=flat())
+    penalized = Latent("linear", exemplar_variants=shifts, exemplar_penalty=penalty)
     np.testing.assert_allclose(penalized(A, B), Rigid(2, rigid_penalty=0.7)(A, B), atol=1e-5)
 
 
@@ -125,6 +125,23 @@ def test_mirroring_one_side_is_enough(inner, rng):
     np.testing.assert_allclose(one, Latent(inner, exemplar_variants=mirror, sample_variants=mirror)(A, B), atol=1e-5)
     np.testing.assert_allclose(one, Latent(inner, sample_variants=mirror)(A, B), atol=1e-5)
     assert (one >= inner(A, B)).all()
+
+
+class Bound(Similarity):
+    """A similarity behind features that a clone must not lose."""
+
+    def __init__(self, bound):
+        self.bound = bound
+
+    def __call__(self, A, B):
+        return self.bound(A, B)
+
+    def __sklearn_clone__(self):
+        return Bound(clone(self.bound).behind(self.bound.features_))
+
+    def fit(self, X):
+        self.bound.fit(X)
+        return self
 
 
 class Counting(Similarity):
@@ -156,7 +173,7 @@ def test_nothing_is_computed_twice(rng, monkeypatch):
 
     features = FunctionTransformer(lambda X: (described.append(len(X)), X)[1])
     A, B = samples((7,), rng, 8), samples((7,), rng, 5)
-    both = Latent(Counting(), exemplar_variants=reversed_too, sample_variants=three, features=features)
+    both = Latent(Counting(), exemplar_variants=reversed_too, sample_variants=three).behind(features)
     compare = both.against(B)
     assert (Counting.packed, Counting.compared, described) == (2, 0, [5, 5])
     compare(A)
@@ -165,8 +182,31 @@ def test_nothing_is_computed_twice(rng, monkeypatch):
     compare(A)
     assert (Counting.packed, Counting.compared) == (2, 12)
     described.clear()
-    Latent(Counting(), exemplar_variants=reversed_too, features=features)(A, B)
-    assert described == [5, 5, 8]  # mirrored exemplars: the samples are described once
+    Latent(Counting(), exemplar_variants=reversed_too).behind(features)(A, B)
+    assert sorted(described) == [5, 5, 8]  # mirrored exemplars: the samples are described once
+
+
+def test_measures_that_mirror_share_the_features_of_the_samples(rng):
+    """Two mirrored measures and a plain one on equal features: a block of samples is described once for all."""
+    described = []
+
+    def note(images):
+        described.append(len(images))
+        return as_rows(images)
+
+    images, y = rng.normal(size=(30, 3, 4)), np.arange(30) % 2
+    features = FunctionTransformer(note)
+    plain = Measure("rbf", features=features)
+    several = [plain, mirrored(plain), mirrored(Measure("linear", features=features))]
+    clf = BESVMClassifier(several, basis=[1, 2, 3], probability=False).fit(images, y)
+    assert len(clf._map.expander.transformers) == 1
+    clf.predict(images[:1])  # the exemplars are packed by now
+    described.clear()
+    clf.predict(images)
+    assert described == [30]
+    rows, turned = as_rows(images), as_rows(images[:, :, ::-1])
+    raw = clf._map.expander(images)
+    np.testing.assert_allclose(raw[:, 6:], np.maximum(rows @ rows[1:4].T, rows @ turned[1:4].T), atol=1e-6)
 
 
 def test_groups_of_variants_equal_the_whole(rng, monkeypatch):
@@ -212,7 +252,9 @@ def test_the_inner_similarity_and_the_samples_are_left_alone(rng):
 @pytest.mark.parametrize("variants", VARIANTS, ids=range(len(VARIANTS)))
 @pytest.mark.parametrize("inner", ["rbf", "linear", near])
 def test_keeps_the_contract(kind, variants, inner, rng):
-    check_similarity(kind(inner, **variants, features=StandardScaler()), samples((7,), rng, 12))
+    X = samples((7,), rng, 12)
+    check_similarity(kind(inner, **variants), X)
+    check_similarity(Bound(kind(inner, **variants).behind(StandardScaler().fit(X))), X)
 
 
 def test_the_flags_are_honest():
@@ -238,20 +280,17 @@ def test_labels_name_the_variants():
     assert Jitter("rbf", exemplar_variants=mirror).label == "jitter(rbf|mirror)"
 
 
-def test_fitting_settles_features_and_the_inner_similarity_on_the_samples_themselves(rng, monkeypatch):
+def test_fitting_settles_the_inner_similarity_on_the_features_of_the_samples_themselves(rng, monkeypatch):
     X = rng.normal(size=(60, 5)) * [1, 2, 3, 4, 5] + 7
-    similarity = Latent(RBF(), exemplar_variants=reversed_too, features=StandardScaler())
-    fitted = clone(similarity).fit(X)
-    scaler = StandardScaler().fit(X)
-    np.testing.assert_allclose(fitted.features_.mean_, scaler.mean_)
+    similarity, scaler = Latent(RBF(), exemplar_variants=reversed_too), StandardScaler().fit(X)
+    fitted = similarity.behind(scaler).fit(X)
     np.testing.assert_allclose(fitted.similarity_.gamma_, RBF().fit(scaler.transform(X)).gamma_)
-    assert not hasattr(similarity, "features_")
+    assert similarity.features_ is None
+    assert not hasattr(similarity, "similarity_")
     assert not hasattr(similarity.similarity, "gamma_")
-    assert not hasattr(similarity.features, "mean_")
-    assert Latent("rbf").fit(X).features_ is None
     monkeypatch.setitem(Latent.fit.__globals__, "SETTLE_ROWS", 10)
     rows = np.linspace(0, 59, 10).astype(int)
-    some = clone(similarity).fit(X)
+    some = similarity.behind(scaler).fit(X)
     np.testing.assert_allclose(some.similarity_.gamma_, RBF().fit(scaler.transform(X[rows])).gamma_)
     assert clone(similarity).set_params(similarity__gamma=0.25).fit(X).similarity_.gamma_ == 0.25
     again = pickle.loads(pickle.dumps(fitted))
@@ -326,8 +365,8 @@ def test_mirrored_makes_a_measure_of_anything():
     assert mirrored("rigid").label == "rigid|mirror"
     assert mirrored(Rigid(2)).similarity.similarity.radius == 2
     named = mirrored(Measure("rbf", features=flat(), basis=7, name="near"))
-    assert (named.label, named.basis, named.features) == ("near|mirror", 7, None)
-    assert named.similarity.features is not None
+    assert (named.label, named.basis) == ("near|mirror", 7)
+    assert named.features is not None
     with pytest.raises(TypeError, match="one measure"):
         mirrored(["rbf", "linear"])
 

@@ -12,11 +12,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from besvm import BESVMClassifier, LinearSVMClassifier, Measure
 from besvm.basis import Exemplars
-from besvm.expand.expander import fit_expander
+from besvm.expand import FeatureMap, fit_expander
 from besvm.measures import as_measures
 from besvm.normalize.affine import Affine
+from besvm.normalize.nystrom import Rotation
 from besvm.similarities import RBF, Linear
-from besvm.solver.one_vs_rest import LinearModel, drop_unused
 
 SEVERAL_SOLUTIONS = (
     "an L1 solution need not be unique: the held-out problems of these nine different rows have several, of one "
@@ -129,11 +129,11 @@ def test_every_storage_agrees(digits, storage):
 def test_exemplars_given_outright_are_counted_once(digits):
     X, y = digits[0][:300] / 16, digits[1][:300]
     model = BESVMClassifier(["rbf", "linear"], basis=Exemplars(X[:50]), penalty="l1", C=0.3).fit(X, y)
-    numbers = [measure.numbers for measure in model._expander.measures]
+    numbers = [measure.numbers for measure in model._map.expander.measures]
     assert model.basis_rows_ == [None, None]
     assert model.n_basis_ == len(np.union1d(*numbers)) < sum(map(len, numbers))
     assert max(map(max, numbers)) > model.coef_.shape[1] // 2
-    for measure, places in zip(model._expander.measures, numbers, strict=True):
+    for measure, places in zip(model._map.expander.measures, numbers, strict=True):
         np.testing.assert_array_equal(measure.exemplars, X[places])
 
 
@@ -169,14 +169,10 @@ def test_a_constant_classifier_says_that_it_is_one(digits):
 def test_a_normalizer_that_mixes_features_keeps_them_all(rng):
     X = rng.normal(size=(20, 3))
     expander = fit_expander(X, None, as_measures("rbf"), 5, rng)
-    model = LinearModel(np.array([[1.0, 0, 0, 2.0, 0]]), np.zeros(1), None, None)
-
-    def mixing(block):
-        return block
-
-    assert drop_unused(expander, mixing, model) == (expander, mixing, model)
-    kept, normalizer, dropped = drop_unused(expander, Affine(np.arange(5.0), np.ones(5)), model)
-    np.testing.assert_array_equal(dropped.coef, [[1, 2]])
-    np.testing.assert_array_equal(normalizer.mean, [0, 3])
-    np.testing.assert_array_equal(kept.measures[0].rows, expander.measures[0].rows[[0, 3]])
-    np.testing.assert_allclose(kept(X), expander(X)[:, [0, 3]])
+    used = np.array([True, False, False, True, False])
+    mixing = FeatureMap(expander, Rotation(expander.groups, [np.eye(5)]))
+    assert mixing.keep(used) is mixing
+    kept = FeatureMap(expander, Affine(np.arange(5.0), np.ones(5))).keep(used)
+    np.testing.assert_array_equal(kept.normalizer.mean, [0, 3])
+    np.testing.assert_array_equal(kept.expander.measures[0].rows, expander.measures[0].rows[[0, 3]])
+    np.testing.assert_allclose(kept.expander(X), expander(X)[:, [0, 3]])

@@ -18,7 +18,7 @@ from besvm.solver.votes import class_pairs, class_scores
 
 
 @parametrize_with_checks(
-    [BESVMClassifier("linear", multi_class="ovo"), BESVMClassifier("cosine", multi_class="ovo-own")]
+    [BESVMClassifier("linear", multi_class="ovo"), BESVMClassifier("cosine", multi_class="ovo-pair-basis")]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -37,7 +37,7 @@ OPTIONS = {"basis": 60, "C": 2.0, "tol": 1e-6, "random_state": 0}
 @pytest.mark.parametrize("own", [False, True])
 def test_every_pair_is_a_problem_of_its_own(four_classes, own):
     X, y = four_classes
-    clf = BESVMClassifier("rbf", multi_class="ovo-own" if own else "ovo", probability=False, **OPTIONS).fit(X, y)
+    clf = BESVMClassifier("rbf", multi_class="ovo-pair-basis" if own else "ovo", probability=False, **OPTIONS).fit(X, y)
     rows = clf.basis_rows_[0]
     features = BasisExpansion("rbf", basis=rows).fit_transform(X).astype(np.float64)
     margins = clf._margins(X)
@@ -71,7 +71,7 @@ def test_circle_of_votes_is_decided_by_margins():
     assert class_scores(np.array([[5.0, -1.0, 1.0]]), class_pairs(3), 3).argmax() == 1  # a vote each
 
 
-@pytest.mark.parametrize("multi_class", ["ovo", "ovo-own"])
+@pytest.mark.parametrize("multi_class", ["ovo", "ovo-pair-basis"])
 def test_probabilities_follow_the_scores(four_classes, multi_class):
     X, y = four_classes
     rng = np.random.default_rng(0)
@@ -83,7 +83,7 @@ def test_probabilities_follow_the_scores(four_classes, multi_class):
     assert abs(chance.max(axis=1).mean() - right.mean()) < 0.1
 
 
-@pytest.mark.parametrize("multi_class", ["ovo", "ovo-own"])
+@pytest.mark.parametrize("multi_class", ["ovo", "ovo-pair-basis"])
 @pytest.mark.parametrize("storage", ["disk", "recompute"])
 def test_storages_agree(four_classes, multi_class, storage):
     X, y = four_classes
@@ -93,7 +93,7 @@ def test_storages_agree(four_classes, multi_class, storage):
     assert_allclose(other.decision_function(X), inside.decision_function(X), atol=1e-3)
 
 
-@pytest.mark.parametrize("multi_class", ["ovo", "ovo-own"])
+@pytest.mark.parametrize("multi_class", ["ovo", "ovo-pair-basis"])
 def test_two_classes_are_one_problem_either_way(four_classes, multi_class):
     X, y = four_classes
     two = np.isin(y, ["a", "b"])
@@ -112,7 +112,7 @@ def test_changing_the_parameter_does_not_change_the_fitted_model(four_classes):
 def test_own_exemplars_must_have_a_class(four_classes):
     X, y = four_classes
     with pytest.raises(ValueError, match="their classes are not known; give row numbers"):
-        BESVMClassifier(RBF(1.0), basis=Exemplars(X[:5]), multi_class="ovo-own").fit(X, y)
+        BESVMClassifier(RBF(1.0), basis=Exemplars(X[:5]), multi_class="ovo-pair-basis").fit(X, y)
 
 
 def test_gather_is_fancy_indexing(rng):
@@ -127,16 +127,16 @@ def test_own_exemplars_of_every_two_classes_are_needed(four_classes):
     X, y = four_classes
     first = np.flatnonzero(y == "a")[:5]
     with pytest.raises(ValueError, match="the basis holds none of b and c; choose a basis of all classes"):
-        BESVMClassifier("rbf", basis=first, multi_class="ovo-own").fit(X, y)
+        BESVMClassifier("rbf", basis=first, multi_class="ovo-pair-basis").fit(X, y)
 
 
 def test_own_exemplars_cannot_be_told_apart_after_nystrom(four_classes):
     X, y = four_classes
     with pytest.raises(ValueError, match="which mixes them; choose multi_class='ovo' or 'ovr'"):
-        BESVMClassifier("rbf", basis=20, normalize=Nystrom(), multi_class="ovo-own").fit(X, y)
+        BESVMClassifier("rbf", basis=20, normalize=Nystrom(), multi_class="ovo-pair-basis").fit(X, y)
 
 
-@pytest.mark.parametrize("multi_class", ["ovo", "ovo-own"])
+@pytest.mark.parametrize("multi_class", ["ovo", "ovo-pair-basis"])
 def test_sparse_weights(four_classes, multi_class):
     X, y = four_classes
     clf = BESVMClassifier("rbf", multi_class=multi_class, penalty="l1", probability=False, **OPTIONS).fit(X, y)

@@ -1,9 +1,10 @@
 """What the paper measures classifiers and similarities by: spectrum, margins, model size and complexity."""
 
-from besvm.analysis.costs import Complexity, Run, complexity, measured
+from besvm._support.public import publish
+from besvm.analysis.costs import Complexity, Run, complexity, profile
 from besvm.analysis.margin import Margins, margins
 from besvm.analysis.size import ModelSize, model_size
-from besvm.analysis.spectra import Spectrum, spectrum, spectrum_of
+from besvm.analysis.spectra import Spectrum, measure_spectrum, spectrum
 
 __all__ = [
     "Complexity",
@@ -13,8 +14,10 @@ __all__ = [
     "Spectrum",
     "complexity",
     "margins",
-    "measured",
+    "measure_spectrum",
     "model_size",
+    "profile",
     "spectrum",
-    "spectrum_of",
 ]
+
+publish(__name__, __all__)

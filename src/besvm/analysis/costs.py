@@ -122,7 +122,7 @@ class Complexity:
         """
         for name, run in runs.items():
             if not isinstance(run, Run):
-                raise TypeError(f"beside takes runs as measured(model, X, y) returns them, got {run!r} for {name}")
+                raise TypeError(f"beside takes runs as profile(model, X, y) returns them, got {run!r} for {name}")
         return replace(self, runs={**self.runs, **runs})
 
     def __str__(self) -> str:
@@ -194,7 +194,7 @@ def complexity(
     return Complexity(kernel, besvm)
 
 
-def measured(model: Any, X: Any, y: Any, X_test: Any = None) -> Run:
+def profile(model: Any, X: Any, y: Any, X_test: Any = None) -> Run:
     """Train a copy of the model, predict with it, and return the time and memory both took.
 
     Memory is that of the whole process, above where it was at the start, looked at every 2 ms: it counts what NumPy,
@@ -218,10 +218,10 @@ def measured(model: Any, X: Any, y: Any, X_test: Any = None) -> Run:
     Examples
     --------
     >>> from besvm import BESVMClassifier
-    >>> from besvm.analysis import measured
+    >>> from besvm.analysis import profile
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> run = measured(BESVMClassifier(basis=20), X, y)
+    >>> run = profile(BESVMClassifier(basis=20), X, y)
     >>> run.fit_seconds > 0, run.n_predicted
     (True, 150)
     """

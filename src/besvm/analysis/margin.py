@@ -14,7 +14,8 @@ from besvm._support.rows import n_rows
 from besvm.analysis.unwrap import model_inside
 from besvm.baselines.dual import DualBESVMClassifier
 from besvm.baselines.kernel import KernelSVMClassifier
-from besvm.classifier import BESVMClassifier, LinearSVMClassifier
+from besvm.classifier import BESVMClassifier
+from besvm.linear import LinearSVMClassifier
 from besvm.normalize.spectrum import eigenpairs, rounding
 
 SAME = 1e-3  # relative: how closely the rows given must reproduce the model's own ‖w‖²
@@ -240,7 +241,7 @@ def _views(model: Any, trained: np.ndarray, X: Any, y: Any) -> list[EigenView]:
     rows_of = [np.concatenate([np.flatnonzero(model._row_class == c) for c in model.pairs_[k]]) for k in trained]
     largest = max(map(len, rows_of))
     what = f"the eigenvalue view of {largest:,} rows, the largest pair of classes,"
-    seen = model._look(X, what, VIEW_BYTES * largest**2)
+    seen = model._described(X, what, VIEW_BYTES * largest**2)
     views = []
     for place, rows in zip(trained, rows_of, strict=True):
         gram = model._pair_matrix(seen, model.pairs_[place], rows)

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from besvm.analysis.unwrap import model_inside
 from besvm.baselines.dual import DualBESVMClassifier
 from besvm.baselines.kernel import KernelSVMClassifier
-from besvm.classifier import BESVMClassifier, LinearSVMClassifier
+from besvm.classifier import BESVMClassifier
 from besvm.expand.expander import FittedMeasure, n_different
-from besvm.similarities.precomputed import Precomputed
+from besvm.linear import LinearSVMClassifier
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def model_size(model: Any) -> ModelSize:
     if isinstance(model, KernelSVMClassifier):  # its measures are added up: they share one coefficient
         weights = model.dual_coef_.size + model.intercept_.size
         return _size_of(model._exemplars.exemplars, len(model.exemplar_rows_), weights)
-    measures = model._expander.measures
+    measures = model._map.expander.measures
     return _size_of(measures, sum(map(len, measures)), model.coef_.size + model.intercept_.size)
 
 
@@ -129,7 +129,7 @@ def _size_of(measures: list[FittedMeasure], coefficients: int, weights: int) -> 
 
 def _dimension(measure: FittedMeasure) -> int | None:
     """Return how many numbers an exemplar is, behind the features; None if it is not made of numbers."""
-    if isinstance(measure.similarity, Precomputed):
+    if measure.similarity.precomputed:
         return None
     if issparse(measure.exemplars):
         return int(measure.exemplars.shape[1])

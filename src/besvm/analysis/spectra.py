@@ -9,14 +9,12 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from besvm._support.extras import optional
-from besvm._support.rows import take
 from besvm._support.threads import workers
 from besvm._support.validation import check_vectors, labels_or_none, make_rng
-from besvm.expand.expander import fit_expander
+from besvm.expand import fit_expander
 from besvm.expansion import BasisExpansion
 from besvm.measures import as_measure, compares_vectors
 from besvm.normalize.spectrum import check_matrix, frobenius, rounding
-from besvm.similarities.precomputed import Precomputed
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,7 @@ def spectrum(K: Any) -> Spectrum:
 
     See Also
     --------
-    spectrum_of : the same from a measure and samples.
+    measure_spectrum : the same from a measure and samples.
 
     Examples
     --------
@@ -145,7 +143,7 @@ def spectrum(K: Any) -> Spectrum:
     return Spectrum(values, asymmetry, rounding(symmetric, np.asarray(K).dtype))
 
 
-def spectrum_of(
+def measure_spectrum(
     measure: Any, X: Any, y: Any = None, *, basis: Any = "auto", n_jobs: int | None = None, random_state: Any = None
 ) -> Spectrum:
     """Return the spectrum of a measure on exemplars chosen from X: K_mm of eq. nystrom_feature_map.
@@ -165,11 +163,11 @@ def spectrum_of(
 
     Examples
     --------
-    >>> from besvm.analysis import spectrum_of
+    >>> from besvm.analysis import measure_spectrum
     >>> from besvm.basis import IndexBasis
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
-    >>> spectrum_of("rbf", X, y, basis=IndexBasis(per_class=10)).negative_ratio
+    >>> measure_spectrum("rbf", X, y, basis=IndexBasis(per_class=10)).negative_ratio
     0.0
     """
     expansion = BasisExpansion(measure, basis=basis)
@@ -177,7 +175,4 @@ def spectrum_of(
     X = check_vectors(expansion, X, compares_vectors([one]))
     with workers(n_jobs):
         expander = fit_expander(X, labels_or_none(X, y), [one], basis, make_rng(random_state))
-        fitted = expander.measures[0]
-        precomputed = isinstance(fitted.similarity, Precomputed)
-        K = fitted(take(X, fitted.exemplars) if precomputed else fitted.exemplars, 0)
-        return spectrum(K)
+        return spectrum(expander.within_basis(X)[0])

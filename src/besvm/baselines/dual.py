@@ -22,17 +22,15 @@ from besvm._support.validation import (
 )
 from besvm.baselines.pairs import check_fits, memory_limit_bytes
 from besvm.blocks.plan import filled
-from besvm.expand.expander import Expander, fit_expander, mark_input, n_different
-from besvm.expand.training import training_set
-from besvm.measures import as_measures
-from besvm.normalize.normalization import apply_in_place, check_normalize, fit_normalizer, normalizer_bytes
-from besvm.normalize.nystrom import Nystrom
+from besvm.expand import Expander, fit_expander, learn_feature_map, mark_input, training_set
+from besvm.measures import TunableMeasures, as_measures
+from besvm.normalize import Normalization, Nystrom, Unscaled, as_normalization
 from besvm.solver.votes import class_pairs, class_scores, count_votes
 
 CACHE_MB = 200  # what LIBSVM may keep of a matrix beside the matrix itself
 
 
-class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DualBESVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The exact dual of BE-SVM, one-vs-one: what section "Margin Analysis" of the paper analyses.
 
     A support vector machine with hinge loss whose kernel is the inner product of the similarities to the basis,
@@ -45,10 +43,8 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     measures : str, Similarity, callable, Measure, or a list of these, default="rbf"
     basis : default="all"
         "all" makes every training row an exemplar; anything else as in :class:`besvm.BESVMClassifier`.
-    normalize : {"mean-norm", "z-score", None} or Nystrom, default=None
+    normalize : {"mean-norm", "z-score", None} or Normalization, default=None
         With ``Nystrom(...)`` this is the Nyströmized SVM of the margin analysis.
-    basis_weight : {None, "balanced"}, default=None
-        As in :class:`besvm.BasisExpansion`.
     C : float, default=1.0
         The upper bound of the dual variables, for a row of weight 1.
     class_weight : dict, "balanced" or None
@@ -102,7 +98,6 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         basis: Any = "all",
         normalize: Any = None,
-        basis_weight: str | None = None,
         C: float = 1.0,
         class_weight: Any = None,
         tol: float = 1e-3,
@@ -114,7 +109,6 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.measures = measures
         self.basis = basis
         self.normalize = normalize
-        self.basis_weight = basis_weight
         self.C = C
         self.class_weight = class_weight
         self.tol = tol
@@ -134,7 +128,7 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array of shape (n,), optional
             Scales the upper bound C of every row's dual variable; a row of weight 0 takes no part.
         """
-        check_normalize(self.normalize, self.basis_weight)
+        normalization = as_normalization(self.normalize)
         check_positive("C", self.C)
         check_positive("tol", self.tol)
         measures = as_measures(self.measures)
@@ -145,19 +139,18 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         basis = np.arange(n_rows(X)) if isinstance(self.basis, str) and self.basis == "all" else self.basis
         with workers(self.n_jobs):
             expander = fit_expander(X, classes[labels], measures, basis, make_rng(self.random_state), weights)
-            self._check_memory(expander, n_rows(X), max(map(len, rows_of)))
+            self._check_memory(expander, normalization, n_rows(X), max(map(len, rows_of)))
             with filled(expander, X, "memory", self.verbose) as blocks:
-                normalizer = fit_normalizer(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
-                apply_in_place(normalizer, blocks)
+                feature_map = learn_feature_map(expander, blocks, normalization, X, labels, weights)
                 self._solve_pairs(blocks.matrix, labels, weights, rows_of)
         self.classes_, self.pairs_ = classes, pairs
         self.support_ = np.unique(np.concatenate([rows for rows, _ in self.alphas_]))
         self.n_support_ = np.bincount(labels[self.support_], minlength=len(classes))
-        self._expander, self._normalizer, self._vectors = expander, normalizer, vectors
+        self._map, self._vectors = feature_map, vectors
         self._row_class = np.where(weights > 0, labels, -1)
-        self._formula = _formula(self.normalize, self.basis_weight)
+        self._formula = _formula(normalization)
         self.basis_rows_ = [measure.rows for measure in expander.measures]
-        self.n_basis_ = n_different(expander.measures)
+        self.n_basis_ = expander.n_exemplars
         return self
 
     def _solve_pairs(
@@ -179,12 +172,13 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 self.alphas_.append((rows[alphas != 0], alphas[alphas != 0]))
                 shown.advance(1)
 
-    def _check_memory(self, expander: Expander, n: int, n_pair: int) -> None:
+    def _check_memory(self, expander: Expander, normalization: Normalization, n: int, n_pair: int) -> None:
         """Say how much memory training takes, or refuse it."""
         features = expander.dtype.itemsize * n * expander.width
         matrix = 8 * n_pair**2
         solve = 8 * n_pair * expander.width + matrix + min(matrix // 2, CACHE_MB * 2**20)
-        need = features + max(solve, normalizer_bytes(self.normalize, expander))
+        normalize = 8 * normalization.matrices * max(measure.width for measure in expander.measures) ** 2
+        need = features + max(solve, normalize)
         limit = memory_limit_bytes(self.memory_limit)
         if need > limit:
             raise MemoryError(
@@ -219,17 +213,18 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "coef_")
         n = n_rows(X)
-        return self._matrix(self._look(X, f"the {n:,} x {n:,} matrix", 8 * n * (n + self._expander.width)))
+        beside = 8 * n * (n + self._map.expander.width)
+        return self._matrix(self._described(X, f"the {n:,} x {n:,} matrix", beside))
 
-    def _look(self, X: Any, what: str, beside: int) -> np.ndarray:
+    def _described(self, X: Any, what: str, beside: int) -> np.ndarray:
         """Return the features of X, unless they and ``beside`` bytes are too much memory for ``what``."""
         X = check_vectors(self, X, self._vectors, reset=False)
-        n, width, dtype = n_rows(X), self._expander.width, self._expander.dtype
+        n, width, dtype = n_rows(X), self._map.expander.width, self._map.expander.dtype
         check_fits(what, beside + dtype.itemsize * n * width, self.memory_limit)
         features = np.empty((n, width), dtype=dtype)
         with workers(self.n_jobs):
-            for rows in slices(n, self._expander.rows_per_block):
-                features[rows] = self._features(X, rows)
+            for rows in slices(n, self._map.expander.rows_per_block):
+                features[rows] = self._map(span(X, rows), rows.start)
         return features
 
     def _matrix(self, features: np.ndarray) -> np.ndarray:
@@ -239,12 +234,8 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return gram
 
     def _pair_matrix(self, seen: np.ndarray, pair: tuple[int, int], rows: np.ndarray) -> np.ndarray:
-        """Return the matrix of the training rows of a pair, from what :meth:`_look` gave."""
+        """Return the matrix of the training rows of a pair, from what :meth:`_described` gave."""
         return self._matrix(seen[rows])
-
-    def _features(self, X: Any, rows: slice) -> np.ndarray:
-        block = self._expander(span(X, rows), rows.start)
-        return block if self._normalizer is None else self._normalizer(block)
 
     def _decisions(self, X: Any) -> np.ndarray:
         """Return the decision of every pair, of shape (n, n_pairs); positive for the second class of the pair."""
@@ -252,22 +243,22 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = check_vectors(self, X, self._vectors, reset=False)
         decisions = np.empty((n_rows(X), len(self.pairs_)))
         with workers(self.n_jobs), progress("predicting", n_rows(X), self.verbose) as shown:
-            for rows in slices(n_rows(X), self._expander.rows_per_block):
-                decisions[rows] = self._features(X, rows) @ self.coef_.T + self.intercept_
+            for rows in slices(n_rows(X), self._map.expander.rows_per_block):
+                decisions[rows] = self._map(span(X, rows), rows.start) @ self.coef_.T + self.intercept_
                 shown.advance(rows.stop - rows.start)
         return decisions
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        mark_input(tags, lambda: self.measures, self.basis)
+        mark_input(tags, self.measures, self.basis)
         return tags
 
 
-def _formula(normalize: Any, basis_weight: str | None) -> str:
+def _formula(normalization: Normalization) -> str:
     """Return which margin of the paper the features have; those of a scaling that it does not analyze, only "dual"."""
-    if isinstance(normalize, Nystrom):
-        return "dual" if normalize.spectrum == "covariance" else "M_N"
-    return "M_BE" if normalize is None and basis_weight is None else "dual"
+    if isinstance(normalization, Nystrom) and normalization.spectrum != "covariance":
+        return "M_N"
+    return "M_BE" if isinstance(normalization, Unscaled) and not normalization.balanced else "dual"
 
 
 def _solve(

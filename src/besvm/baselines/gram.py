@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import clone
 
-from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows, take
-from besvm.expand.expander import SMALL, FittedMeasure, SharedFeatures, as_dtype, needs_float64
+from besvm._support.rows import n_rows, take
+from besvm.expand.expander import FittedMeasure, in_dtype
+from besvm.expand.features import Samples, SharedFeatures
+from besvm.expand.fit import features_dtype, settle
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
-from besvm.similarities.precomputed import Precomputed
-from besvm.similarities.registry import resolve
-from besvm.similarities.vector import VectorSimilarity
 
 
 @dataclass(frozen=True)
@@ -26,6 +23,14 @@ class Part:
     similarity: Similarity
     transformer: int | None
     weight: float
+
+
+@dataclass(frozen=True)
+class Seen:
+    """All samples as one measure compares them: as samples and, where that is another form, as exemplars."""
+
+    samples: Any
+    exemplars: Any
 
 
 @dataclass
@@ -61,29 +66,26 @@ class Gram:
         """What to call the sum in messages."""
         return " + ".join(part.label for part in self.parts)
 
-    def look(self, X: Any) -> list[Any]:
-        """Return what each measure sees of the samples X: themselves or their features, computed once."""
-        return _in_dtype(self.parts, _features(self.transformers, self.parts, X), self.dtype)
+    def describe(self, X: Any) -> list[Seen]:
+        """Return what each measure compares of the samples X: themselves or their features, computed once."""
+        seen = _seen(self.parts, Samples(X, self.transformers))
+        return _in_dtype(self.parts, seen, self.dtype)
 
-    def items(self, seen: list[Any], rows: np.ndarray) -> Items:
-        """Return the items ``rows`` of what :meth:`look` gave."""
-        samples = [take(one, rows) for one in seen]
-        exemplars = [
-            rows if isinstance(part.similarity, Precomputed) else own
-            for part, own in zip(self.parts, samples, strict=True)
-        ]
-        fitted = [
-            FittedMeasure(part.label, part.similarity, own, rows, part.transformer)
-            for part, own in zip(self.parts, exemplars, strict=True)
-        ]
+    def items(self, seen: list[Seen], rows: np.ndarray) -> Items:
+        """Return the items ``rows`` of what :meth:`describe` gave."""
+        samples = [take(one.samples, rows) for one in seen]
+        fitted = []
+        for part, one, own in zip(self.parts, seen, samples, strict=True):
+            shared = one.exemplars is one.samples and not part.similarity.precomputed
+            exemplars = own if shared else part.similarity.exemplars(one.exemplars, rows)
+            fitted.append(FittedMeasure(part.label, part.similarity, exemplars, rows, part.transformer))
         return Items(rows, samples, fitted)
 
-    def kept(self, seen: list[Any], rows: np.ndarray) -> Items:
+    def kept(self, seen: list[Seen], rows: np.ndarray) -> Items:
         """Return the items that a fitted model keeps: of precomputed ones only the numbers."""
         items = self.items(seen, rows)
         items.samples = [
-            None if isinstance(part.similarity, Precomputed) else own
-            for part, own in zip(self.parts, items.samples, strict=True)
+            None if part.similarity.precomputed else own for part, own in zip(self.parts, items.samples, strict=True)
         ]
         return items
 
@@ -104,7 +106,7 @@ class Gram:
         block = self.one_way(m, A, B)
         if A is B:
             return _halved(block + block.T)
-        if similarity.symmetric or isinstance(similarity, Precomputed):
+        if similarity.symmetric or similarity.precomputed:
             return block
         return _halved(block + self.one_way(m, B, A).T)
 
@@ -118,8 +120,8 @@ def _halved(block: np.ndarray) -> np.ndarray:
     return block
 
 
-def fit_gram(X: Any, y: np.ndarray | None, measures: list[Measure], weights: np.ndarray) -> tuple[Gram, list[Any]]:
-    """Fit features and similarities on the rows of X; return the sum and what its measures see of X.
+def fit_gram(X: Any, y: np.ndarray | None, measures: list[Measure], weights: np.ndarray) -> tuple[Gram, list[Seen]]:
+    """Fit features and similarities on the rows of X; return the sum and what its measures compare of X.
 
     Measures of weight 0 are left out.
     """
@@ -128,36 +130,38 @@ def fit_gram(X: Any, y: np.ndarray | None, measures: list[Measure], weights: np.
     for measure, weight in zip(measures, weights, strict=True):
         if weight == 0:
             continue
-        features, key = shared.of(measure)
-        settle_on = X if features is None else features.transform(evenly_spaced(X, SETTLE_ROWS))
-        similarity = clone(resolve(measure.similarity)).fit(settle_on)
-        if isinstance(similarity, Precomputed):
+        similarity, number = settle(measure, shared)
+        if similarity.precomputed:
             _check_precomputed(X)
-        parts.append(Part(measure.label, similarity, key, float(weight)))
-    seen = _features(shared.transformers, parts, X)
-    plain = [one for part, one in zip(parts, seen, strict=True) if isinstance(part.similarity, VectorSimilarity)]
-    double = n_rows(X) ** 2 <= SMALL or any(needs_float64(one) for one in plain if not issparse(one))
-    dtype = np.dtype(np.float64 if double else np.float32)
+        parts.append(Part(measure.label, similarity, number, float(weight)))
+    seen = _seen(parts, Samples(X, shared.transformers))
+    compared = [(part.similarity, one.exemplars) for part, one in zip(parts, seen, strict=True)]
+    dtype = features_dtype(n_rows(X) ** 2, compared)
     return Gram(shared.transformers, parts, dtype), _in_dtype(parts, seen, dtype)
 
 
-def _features(transformers: list[Any], parts: list[Part], X: Any) -> list[Any]:
-    features: dict[int | None, Any] = {None: X}
-    for key in {part.transformer for part in parts} - {None}:
-        features[key] = transformers[key].transform(X)  # type: ignore[index]
-    return [features[part.transformer] for part in parts]
-
-
-def _in_dtype(parts: list[Part], seen: list[Any], dtype: np.dtype[Any]) -> list[Any]:
-    return [  # what is no plain vector goes to its similarity as it is
-        as_dtype(one, dtype) if isinstance(part.similarity, VectorSimilarity) else one
-        for part, one in zip(parts, seen, strict=True)
+def _seen(parts: list[Part], samples: Samples) -> list[Seen]:
+    return [
+        Seen(
+            samples.seen_by(part.similarity, part.transformer),
+            samples.behind(None if part.similarity.raw_exemplars else part.transformer),
+        )
+        for part in parts
     ]
 
 
-def copies_bytes(seen: list[Any]) -> int:
+def _in_dtype(parts: list[Part], seen: list[Seen], dtype: np.dtype[Any]) -> list[Seen]:
+    out = []
+    for part, one in zip(parts, seen, strict=True):
+        samples = in_dtype(part.similarity, one.samples, dtype)
+        same = one.exemplars is one.samples
+        out.append(Seen(samples, samples if same else in_dtype(part.similarity, one.exemplars, dtype)))
+    return out
+
+
+def copies_bytes(seen: list[Seen]) -> int:
     """Return what training copies of the items take: class by class, packed for comparing, and as exemplars."""
-    different = {id(one): getattr(one, "nbytes", 0) for one in seen}
+    different = {id(form): getattr(form, "nbytes", 0) for one in seen for form in (one.samples, one.exemplars)}
     return 3 * sum(different.values())
 
 

@@ -13,7 +13,7 @@ from besvm._support.progress import progress, say
 from besvm._support.rows import n_rows, span
 from besvm._support.threads import slices, workers
 from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors
-from besvm.baselines.gram import copies_bytes, fit_gram
+from besvm.baselines.gram import Seen, copies_bytes, fit_gram
 from besvm.baselines.pairs import (
     SPECTRUM_CHOICES,
     PairSolver,
@@ -25,13 +25,12 @@ from besvm.baselines.pairs import (
     votes_of,
 )
 from besvm.blocks.plan import rows_per_block
-from besvm.expand.expander import mark_input
-from besvm.expand.training import training_set
-from besvm.measures import as_measures
+from besvm.expand import mark_input, training_set
+from besvm.measures import TunableMeasures, as_measures
 from besvm.solver.votes import class_pairs, class_scores, count_votes
 
 
-class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class KernelSVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A kernel SVM on any similarity: hinge loss, one-vs-one, by LIBSVM.
 
     Solves the dual of section "Background: SVM" for every pair of classes, as scikit-learn's ``SVC`` does, but on
@@ -178,7 +177,7 @@ class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with workers(self.n_jobs), progress("predicting", n_rows(X), self.verbose) as shown:
             for rows in slices(n_rows(X), rows_each):
                 numbers = np.arange(rows.stop - rows.start)
-                samples = self._gram.items(self._gram.look(span(X, rows)), numbers)
+                samples = self._gram.items(self._gram.describe(span(X, rows)), numbers)
                 samples.rows += rows.start
                 out[rows] = self._votes(self._gram(samples, self._exemplars))
                 shown.advance(len(samples))
@@ -206,31 +205,31 @@ class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "classes_")
         n = n_rows(X)
         copies = 2 if len(self._gram.parts) == 1 else 3
-        seen = self._look(X, f"the {n:,} x {n:,} matrix", copies * self._gram.dtype.itemsize * n**2)
+        seen = self._described(X, f"the {n:,} x {n:,} matrix", copies * self._gram.dtype.itemsize * n**2)
         return self._matrix(seen, np.arange(n))
 
-    def _look(self, X: Any, what: str, beside: int) -> list[Any]:
-        """Return what the measures see of X, unless that and ``beside`` bytes are too much memory for ``what``."""
+    def _described(self, X: Any, what: str, beside: int) -> list[Seen]:
+        """Return what the measures compare of X, unless that and ``beside`` bytes are too much memory for ``what``."""
         X = check_vectors(self, X, self._vectors, reset=False)
         check_fits(what, beside, self.memory_limit)
         with workers(self.n_jobs):
-            seen = self._gram.look(X)
+            seen = self._gram.describe(X)
         check_fits(what, beside + copies_bytes(seen), self.memory_limit)
         return seen
 
-    def _matrix(self, seen: list[Any], rows: np.ndarray) -> np.ndarray:
+    def _matrix(self, seen: list[Seen], rows: np.ndarray) -> np.ndarray:
         with workers(self.n_jobs):
             items = self._gram.items(seen, rows)
             return self._gram(items, items)
 
-    def _pair_matrix(self, seen: list[Any], pair: tuple[int, int], rows: np.ndarray) -> np.ndarray:
+    def _pair_matrix(self, seen: list[Seen], pair: tuple[int, int], rows: np.ndarray) -> np.ndarray:
         """Return the matrix of the training rows of a pair, in float64 and with the spectrum that it was trained on."""
         K = self._matrix(seen, rows).astype(np.float64, copy=False)
         return K if self._solver.spectrum is None else self._solver.definite(pair, K)[0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        mark_input(tags, lambda: self.measures, None)
+        mark_input(tags, self.measures, None)
         return tags
 
 

@@ -37,16 +37,15 @@ from besvm.baselines.pairs import (
     votes_of,
 )
 from besvm.blocks.plan import rows_per_block
-from besvm.expand.expander import mark_input
-from besvm.expand.training import training_set
-from besvm.measures import as_measures
-from besvm.similarities.registry import resolve
+from besvm.expand import mark_input, training_set
+from besvm.measures import TunableMeasures, as_measures
+from besvm.similarities.names import resolve
 from besvm.solver.votes import class_pairs, count_votes
 
 ALPHAS = tuple(round(0.1 * step, 1) for step in range(11))
 
 
-class LineSearchMKL(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LineSearchMKL(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A kernel SVM on the mixture K = α K₁ + (1 - α) K₂ of two measures, α by cross-validation.
 
     The procedure of section "Multiple Kernel Learning": every α of the list is tried on the same stratified folds, the
@@ -195,7 +194,7 @@ class LineSearchMKL(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        mark_input(tags, lambda: self.measures, None)
+        mark_input(tags, self.measures, None)
         return tags
 
 

@@ -1,5 +1,6 @@
 """Which training rows become the exemplars: selectors, and what a user may pass as ``basis``."""
 
+from besvm._support.public import publish
 from besvm.basis.choose import Exemplars
 from besvm.basis.diverse import FarthestBasis, PivotedBasis
 from besvm.basis.gradient import GradientBasis
@@ -15,3 +16,5 @@ __all__ = [
     "PivotedBasis",
     "RandomBasis",
 ]
+
+publish(__name__, __all__)

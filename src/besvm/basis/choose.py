@@ -1,9 +1,10 @@
-"""What a user may pass as basis, and the rows or exemplars it means."""
+"""What a user may pass as ``basis``, and the rows or exemplars it means."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -11,13 +12,49 @@ from scipy.sparse import issparse
 from besvm._support.rows import n_rows, take
 from besvm.basis.simple import RandomBasis
 from besvm.similarities.contract import Similarity
-from besvm.similarities.precomputed import Precomputed
 
 AUTO_SIZE = 1000
 
 
 @dataclass(frozen=True)
-class Exemplars:
+class Chosen:
+    """The exemplars: rows of the training data or, where ``rows`` is None, the items themselves."""
+
+    rows: np.ndarray | None
+    items: Any = None
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What there is to choose from: the training rows, their classes, and what each weighs."""
+
+    X: Any
+    y: np.ndarray | None
+    similarity: Similarity  # of the raw samples
+    weights: np.ndarray | None = None
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows that weigh anything: only they may be chosen, since a weight of 0 is as good as no row."""
+        return np.arange(n_rows(self.X)) if self.weights is None else np.flatnonzero(self.weights)
+
+
+class _Choice(ABC):
+    """One of the meanings of ``basis``; ``needs_rows`` says whether the exemplars must be among the rows of X."""
+
+    needs_rows: ClassVar[bool] = True
+
+    @abstractmethod
+    def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
+        """Choose."""
+
+    def named_rows(self, n: int) -> np.ndarray | None:
+        """Return the rows, of n, that are named by number, checked; None if there are none."""
+        return None
+
+
+@dataclass(frozen=True)
+class Exemplars(_Choice):
     """Exemplars given outright: things of the same kind as the samples, from anywhere.
 
     Examples
@@ -30,70 +67,88 @@ class Exemplars:
 
     items: Any
 
+    def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
+        """Return the items."""
+        if among.similarity.precomputed:
+            raise ValueError("precomputed similarities need row numbers as basis, got exemplars")
+        return Chosen(None, self.items)
 
-def choose_rows(
-    basis: Any,
-    X: Any,
-    y: np.ndarray | None,
-    similarity: Similarity,
-    rng: np.random.Generator,
-    weights: np.ndarray | None = None,
-) -> np.ndarray | Exemplars:
-    """Return the rows of X (or the exemplars) that a user's ``basis`` means, checked."""
-    n = n_rows(X)
-    if isinstance(basis, Exemplars):
+
+@dataclass(frozen=True)
+class _Rows(_Choice):
+    """Rows by number."""
+
+    rows: Any
+
+    def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
+        return Chosen(self.named_rows(n_rows(among.X)))
+
+    def named_rows(self, n: int) -> np.ndarray:
+        return _checked_rows(self.rows, n, "basis rows")
+
+
+@dataclass(frozen=True)
+class _Selected(_Choice):
+    """Rows that a selector, or a function of the user's, chooses from those that weigh anything."""
+
+    selector: Any
+
+    def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
+        X, y, rows = among.X, among.y, among.rows
+        if len(rows) < n_rows(X):  # the others it does not even see
+            X, y = among.similarity.subset(X, rows), None if y is None else y[rows]
+        chosen = _checked_rows(self.selector(X, y, among.similarity, rng), len(rows), "the selector's rows")
+        return Chosen(rows[chosen])
+
+
+class _Auto(_Choice):
+    """Up to 1,000 random rows, classes balanced and, of vectors, none twice; all columns of precomputed similarities.
+
+    A square matrix of precomputed similarities is no exception: cross-validation cuts its rows and leaves the columns,
+    and must make the same kind of model from what is left.
+    """
+
+    needs_rows = False
+
+    def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
+        X, rows = among.X, among.rows
+        if among.similarity.precomputed:
+            columns = np.arange(X.shape[1])
+            return Chosen(columns) if X.shape[0] == X.shape[1] else Chosen(None, columns)
+        select = RandomBasis(min(AUTO_SIZE, len(rows)))
+        rows = rows[select(rows, None if among.y is None else among.y[rows], among.similarity, rng)]
+        if among.similarity.vectors:
+            vectors = X[rows].toarray() if issparse(X) else np.asarray(take(X, rows))
+            rows = rows[np.sort(np.unique(vectors, axis=0, return_index=True)[1])]
+        return Chosen(rows)
+
+
+def as_choice(basis: Any) -> _Choice:
+    """Return what a user means by "auto", a number, row numbers, exemplars, a selector or a function."""
+    if isinstance(basis, _Choice):
         return basis
-    if isinstance(basis, str):
-        if basis != "auto":
-            raise ValueError(f"basis must be 'auto', a number, row numbers, exemplars or a selector, got {basis!r}")
-        return _auto_rows(X, y, similarity, rng, _weighty(n, weights))
+    if isinstance(basis, str) and basis == "auto":
+        return _Auto()
     if isinstance(basis, (int, np.integer)) and not isinstance(basis, bool):
-        basis = RandomBasis(int(basis))
+        return _Selected(RandomBasis(int(basis)))
     if callable(basis):
-        return _selected(basis, X, y, similarity, rng, _weighty(n, weights))
-    if basis is None or isinstance(basis, (bool, float)):
+        return _Selected(basis)
+    if basis is None or isinstance(basis, (bool, float, str)):
         raise ValueError(f"basis must be 'auto', a number, row numbers, exemplars or a selector, got {basis!r}")
-    rows = row_numbers(basis, n)
-    return Exemplars(basis) if rows is None else rows
+    return _Rows(basis) if _looks_like_rows(basis) else Exemplars(basis)
 
 
-def row_numbers(basis: Any, n: int) -> np.ndarray | None:
-    """Return the rows, of n, that a user's ``basis`` names by number, checked; None if it is anything else."""
-    return _checked_rows(basis, n, "basis rows") if _looks_like_rows(basis) else None
-
-
-def _weighty(n: int, weights: np.ndarray | None) -> np.ndarray:
-    """Return the rows that weigh anything: only they may be chosen, since a weight of 0 is as good as no row."""
-    return np.arange(n) if weights is None else np.flatnonzero(weights)
-
-
-def _selected(
-    selector: Any,
-    X: Any,
-    y: np.ndarray | None,
-    similarity: Similarity,
-    rng: np.random.Generator,
-    candidates: np.ndarray,
-) -> np.ndarray:
-    """Return what a selector chooses from the candidates, which are all that it sees of X."""
-    if len(candidates) < n_rows(X):
-        X = take(X, candidates)
-        X = X[:, candidates] if isinstance(similarity, Precomputed) else X
-        y = None if y is None else y[candidates]
-    rows = _checked_rows(selector(X, y, similarity, rng), len(candidates), "the selector's rows")
-    return candidates[rows]
-
-
-def _auto_rows(
-    X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator, candidates: np.ndarray
-) -> np.ndarray:
-    """Return up to 1,000 random rows, classes balanced, none without weight and (of vectors) none twice."""
-    select = RandomBasis(min(AUTO_SIZE, len(candidates)))
-    rows = candidates[select(candidates, None if y is None else y[candidates], similarity, rng)]
-    if similarity.vectors:
-        vectors = X[rows].toarray() if issparse(X) else np.asarray(take(X, rows))
-        rows = rows[np.sort(np.unique(vectors, axis=0, return_index=True)[1])]
-    return rows
+def choose_basis(basis: Any, among: Candidates, rng: np.random.Generator) -> Chosen:
+    """Return the exemplars that a user's ``basis`` means, checked."""
+    choice = as_choice(basis)
+    if among.similarity.precomputed and choice.needs_rows:
+        n, n_columns = among.X.shape
+        if n != n_columns:
+            raise ValueError(
+                f"with a basis, precomputed similarities must be square ({n} x {n}), got {n} x {n_columns}; "
+                "leave basis at 'auto' to use every column"
+            )
+    return choice(among, rng)
 
 
 def _looks_like_rows(basis: Any) -> bool:

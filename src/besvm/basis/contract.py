@@ -46,14 +46,15 @@ def checked_similarities(
 
 
 @dataclass(frozen=True)
-class _Pool:
+class Pool:
     """Rows of one class, and how many of them are wanted."""
 
     rows: np.ndarray
     quota: int
 
 
-def _pools(selector: Any, n: int, y: np.ndarray | None) -> list[_Pool]:
+def pools_of(selector: Any, n: int, y: np.ndarray | None) -> list[Pool]:
+    """Return the rows of every class (or all of them, without classes), and how many a selector wants of each."""
     if (selector.n is None) == (selector.per_class is None):
         raise ValueError(f"{type(selector).__name__} takes either n or per_class, got {selector!r}")
     if selector.per_class is not None:
@@ -67,16 +68,16 @@ def _pools(selector: Any, n: int, y: np.ndarray | None) -> list[_Pool]:
                 raise ValueError(
                     f"per_class must be at most {len(rows)} (the rows of class {label!s} to choose from), got {wanted}"
                 )
-            pools.append(_Pool(rows, wanted))
+            pools.append(Pool(rows, wanted))
         return pools
     wanted = check_count("n", selector.n)
     if wanted > n:
         raise ValueError(f"the number of bases must be at most {n} (the rows to choose from), got {wanted}")
     if y is None:
-        return [_Pool(np.arange(n), wanted)]
+        return [Pool(np.arange(n), wanted)]
     rows_of = [np.flatnonzero(y == label) for label in np.unique(y)]
     quotas = _even_shares(wanted, [len(rows) for rows in rows_of])
-    return [_Pool(rows, quota) for rows, quota in zip(rows_of, quotas, strict=True)]
+    return [Pool(rows, quota) for rows, quota in zip(rows_of, quotas, strict=True)]
 
 
 def _even_shares(total: int, sizes: list[int]) -> list[int]:
@@ -88,3 +89,8 @@ def _even_shares(total: int, sizes: list[int]) -> list[int]:
         shares[i] = share
         left -= share
     return shares
+
+
+def subsample(rows: np.ndarray, at_most: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the rows, or ``at_most`` of them at random."""
+    return rows if len(rows) <= at_most else np.sort(rng.choice(rows, at_most, replace=False))

@@ -9,11 +9,10 @@ import numpy as np
 
 from besvm._support.rows import n_rows, take
 from besvm._support.validation import check_count
-from besvm.basis.contract import BasisSelector, _pools, checked_similarities
+from besvm.basis.contract import BasisSelector, checked_similarities, pools_of, subsample
 from besvm.similarities.contract import Similarity
 
 COLUMNS_AT_ONCE = 64  # enough for the tiles of a similarity to run at full speed
-SETTLED = 1e-2  # the tolerance of the solver: an order of the rows is wanted, not a model
 NOTHING = 1e-6  # a residual below this share of the largest is rounding
 
 
@@ -32,8 +31,8 @@ class _ClasswiseBasis(BasisSelector):
         """Return the chosen rows, in ascending order."""
         max_rows = check_count("max_rows", self.max_rows)
         chosen = []
-        for pool in _pools(self, n_rows(X), y if self.balanced or self.per_class is not None else None):
-            rows = _subsample(pool.rows, max(max_rows, pool.quota), rng)
+        for pool in pools_of(self, n_rows(X), y if self.balanced or self.per_class is not None else None):
+            rows = subsample(pool.rows, max(max_rows, pool.quota), rng)
             if pool.quota == 0 or pool.quota == len(rows):
                 chosen.append(rows[: pool.quota])
             else:
@@ -108,20 +107,12 @@ class FarthestBasis(_ClasswiseBasis):
         return _farthest(pairs, quota, rng)
 
 
-def _subsample(rows: np.ndarray, at_most: int, rng: np.random.Generator) -> np.ndarray:
-    return rows if len(rows) <= at_most else np.sort(rng.choice(rows, at_most, replace=False))
-
-
 class _Pairs:
     """The symmetrized similarities of some rows: the diagonal, and columns as they are asked for."""
 
     def __init__(self, X: Any, rows: np.ndarray, similarity: Similarity) -> None:
-        self.rows, self.samples = rows, take(X, rows)
-        if hasattr(similarity, "look"):  # features are computed once, not for every column
-            behind: Any = similarity
-            similarity, self.samples = behind.look(self.samples)
-            X, rows = self.samples, np.arange(len(rows))
-        self.similarity, self._X, self._rows_of_X = similarity, X, rows
+        self.rows = rows
+        self.similarity, self.samples = similarity.prepared(similarity.subset(X, rows))
         pieces = np.array_split(np.arange(len(rows)), -(-len(rows) // COLUMNS_AT_ONCE))
         self.own = np.concatenate([np.diag(self._compare(piece, piece)) for piece in pieces])
 
@@ -133,9 +124,8 @@ class _Pairs:
 
     def _compare(self, at: np.ndarray, exemplars: np.ndarray) -> np.ndarray:
         samples = self.samples if len(at) == len(self.rows) else take(self.samples, at)
-        named = self.rows[at], self.rows[exemplars]
-        seen = self.similarity.exemplars(self._X, self._rows_of_X[exemplars])
-        return checked_similarities(self.similarity, samples, seen, *named)
+        kept = self.similarity.exemplars(self.samples, exemplars)
+        return checked_similarities(self.similarity, samples, kept, self.rows[at], self.rows[exemplars])
 
 
 def _pivots(pairs: _Pairs, k: int, rng: np.random.Generator, at_once: int = COLUMNS_AT_ONCE) -> np.ndarray:

@@ -9,14 +9,15 @@ import numpy as np
 
 from besvm._support.rows import n_rows, take
 from besvm._support.validation import check_count, check_positive
-from besvm.basis.contract import BasisSelector, _pools, checked_similarities
-from besvm.basis.diverse import SETTLED, _subsample
+from besvm.basis.contract import BasisSelector, checked_similarities, pools_of, subsample
 from besvm.basis.simple import RandomBasis
 from besvm.blocks import MemoryBlocks
-from besvm.normalize.affine import fit_affine
+from besvm.normalize.affine import fit_mean_norm
 from besvm.similarities.contract import Similarity
 from besvm.solver.newton import solve
 from besvm.solver.problem import Problem
+
+SETTLED = 1e-2  # the tolerance of the solver: an order of the rows is wanted, not a model
 
 
 class GradientBasis(BasisSelector):
@@ -80,8 +81,8 @@ class GradientBasis(BasisSelector):
         solution: _Solution | None = None
         for number in range(n_rounds):
             wanted = (number + 1) * total // n_rounds - int(chosen.sum())
-            pull = stage.features.T @ stage.residuals(solution)  # (candidates, classes)
-            chosen[_match(gram, pull, chosen, stage.groups, stage.quotas, wanted)] = True
+            correlation = stage.features.T @ stage.residuals(solution)  # (candidates, classes)
+            chosen[_match(gram, correlation, chosen, stage.groups, stage.quotas, wanted)] = True
             if number < n_rounds - 1:
                 solution = stage.train(chosen, solution)
         return np.sort(stage.rows[chosen])
@@ -97,7 +98,7 @@ class _Stage:
             raise ValueError(f"{type(selector).__name__} needs class labels; give y, or use PivotedBasis")
         self.C = check_positive("C", selector.C)
         oversample = max(1.0, check_positive("oversample", selector.oversample))
-        pools = _pools(selector, n_rows(X), y)
+        pools = pools_of(selector, n_rows(X), y)
         labels = np.unique(y, return_inverse=True)[1]
         if selector.per_class is None:
             total = sum(pool.quota for pool in pools)
@@ -105,7 +106,7 @@ class _Stage:
             self.rows = some(X, y, similarity, rng)  # of the candidates
             self.groups, self.quotas = np.zeros(len(self.rows), dtype=int), np.array([total])
         else:
-            each = [_subsample(pool.rows, int(np.ceil(oversample * pool.quota)), rng) for pool in pools]
+            each = [subsample(pool.rows, int(np.ceil(oversample * pool.quota)), rng) for pool in pools]
             self.rows = np.concatenate(each)
             self.groups, self.quotas = labels[self.rows], np.array([pool.quota for pool in pools])
         share = min(1.0, check_count("max_rows", selector.max_rows) / n_rows(X))
@@ -113,15 +114,13 @@ class _Stage:
         if len(rows_of) < 2:
             raise ValueError(f"{type(selector).__name__} needs rows of at least two classes, got one")
         # in proportion, but some of every class
-        on = np.concatenate([_subsample(rows, int(np.ceil(share * len(rows))), rng) for rows in rows_of])
+        on = np.concatenate([subsample(rows, int(np.ceil(share * len(rows))), rng) for rows in rows_of])
         self.labels = labels[on]
         self.positive = np.array([1]) if len(rows_of) == 2 else np.arange(len(rows_of))
         exemplars = similarity.exemplars(X, self.rows)
         self.features = checked_similarities(similarity, take(X, on), exemplars, on, self.rows, np.float32)
         blocks = MemoryBlocks(self.features)
-        normalizer = fit_affine(blocks, [slice(0, len(self.rows))], "mean-norm")
-        assert normalizer is not None
-        blocks.update(lambda rows, block: normalizer(block))
+        fit_mean_norm(blocks, [slice(0, len(self.rows))]).apply(blocks)
 
     @property
     def problem(self) -> Problem:
@@ -156,22 +155,22 @@ class _Solution:
 
 
 def _match(
-    gram: np.ndarray, pull: np.ndarray, taken: np.ndarray, groups: np.ndarray, quotas: np.ndarray, wanted: int
+    gram: np.ndarray, correlation: np.ndarray, taken: np.ndarray, groups: np.ndarray, quotas: np.ndarray, wanted: int
 ) -> np.ndarray:
     """Return the ``wanted`` columns that one after the other explain most of the residuals, within the quotas.
 
-    ``pull`` (candidates, classes) is the correlation of the columns with the residuals; taking a column out of the
-    residuals changes it by a multiple of a row of ``gram``, so that the residuals themselves are not needed.
+    ``correlation`` (candidates, classes) is that of the columns with the residuals; taking a column out of these
+    changes it by a multiple of a row of ``gram``, so that the residuals themselves are not needed.
     """
     norms = np.maximum(np.diag(gram), np.finfo(np.float32).tiny)
     room = quotas - np.bincount(groups[taken], minlength=len(quotas))
     open_ = ~taken
-    pull = pull.astype(np.float64)
+    correlation = correlation.astype(np.float64)
     added: list[int] = []
     while len(added) < wanted:
-        score = np.where(open_ & (room > 0)[groups], (pull**2).sum(axis=1) / norms, -1.0)
+        score = np.where(open_ & (room > 0)[groups], (correlation**2).sum(axis=1) / norms, -1.0)
         best = int(np.argmax(score))
-        pull -= np.outer(gram[best] / norms[best], pull[best])
+        correlation -= np.outer(gram[best] / norms[best], correlation[best])
         open_[best] = False
         room[groups[best]] -= 1
         added.append(best)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.rows import n_rows, take
-from besvm.basis.contract import BasisSelector, _pools, checked_similarities
+from besvm._support.rows import n_rows
+from besvm.basis.contract import BasisSelector, checked_similarities, pools_of
 from besvm.similarities.contract import Similarity
 
 
@@ -48,7 +48,7 @@ class KMedoidsBasis(BasisSelector):
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
         """Return the medoids, in ascending order."""
         chosen = []
-        for pool in _pools(self, n_rows(X), y):
+        for pool in pools_of(self, n_rows(X), y):
             rows = pool.rows
             if len(rows) > max(self.max_rows, pool.quota):
                 rows = np.sort(rng.choice(rows, max(self.max_rows, pool.quota), replace=False))
@@ -57,8 +57,9 @@ class KMedoidsBasis(BasisSelector):
 
 
 def _implied_distance(X: Any, rows: np.ndarray, similarity: Similarity) -> np.ndarray:
-    exemplars = similarity.exemplars(X, rows)
-    S = checked_similarities(similarity, take(X, rows), exemplars, rows, rows, np.float32)
+    similarity, samples = similarity.prepared(similarity.subset(X, rows))
+    exemplars = similarity.exemplars(samples, np.arange(len(rows)))
+    S = checked_similarities(similarity, samples, exemplars, rows, rows, np.float32)
     own = np.diag(S)
     distance: np.ndarray = own[:, None] + own - S - S.T
     return distance

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from besvm._support.rows import n_rows
-from besvm.basis.contract import BasisSelector, _pools
+from besvm.basis.contract import BasisSelector, pools_of
 from besvm.similarities.contract import Similarity
 
 
@@ -39,7 +39,7 @@ class RandomBasis(BasisSelector):
 
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
         """Return random rows, in ascending order."""
-        pools = _pools(self, n_rows(X), y if self.balanced or self.per_class is not None else None)
+        pools = pools_of(self, n_rows(X), y if self.balanced or self.per_class is not None else None)
         chosen = [rng.choice(pool.rows, pool.quota, replace=False) for pool in pools]
         return np.sort(np.concatenate(chosen))
 
@@ -67,4 +67,4 @@ class IndexBasis(BasisSelector):
 
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
         """Return the first rows of every class, in ascending order."""
-        return np.sort(np.concatenate([pool.rows[: pool.quota] for pool in _pools(self, n_rows(X), y)]))
+        return np.sort(np.concatenate([pool.rows[: pool.quota] for pool in pools_of(self, n_rows(X), y)]))

@@ -1,1 +1,19 @@
-"""Samples to raw similarities: fitted measures with their bases, side by side."""
+"""Samples to features: fitted measures with their bases side by side, and their normalization."""
+
+from besvm._support.public import publish
+from besvm.expand.expander import Expander, FittedMeasure
+from besvm.expand.feature_map import FeatureMap, learn_feature_map
+from besvm.expand.fit import fit_expander
+from besvm.expand.training import mark_input, training_set
+
+__all__ = [
+    "Expander",
+    "FeatureMap",
+    "FittedMeasure",
+    "fit_expander",
+    "learn_feature_map",
+    "mark_input",
+    "training_set",
+]
+
+publish(__name__, __all__)

@@ -1,13 +1,15 @@
-"""What the classifiers that compare samples train on, checked at the public edge."""
+"""What estimators that compare samples take as X: told to scikit-learn, and checked at the public edge."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import Tags
 
 from besvm._support.validation import check_classes, check_vectors, check_weights
-from besvm.measures import Measure, compares_vectors
+from besvm.measures import Measure, as_measures, compares_vectors
+from besvm.similarities.names import resolve
 
 
 class TrainingSet(NamedTuple):
@@ -27,3 +29,18 @@ def training_set(estimator: Any, measures: list[Measure], X: Any, y: Any, sample
     classes, labels = check_classes(X, y)
     weights = check_weights(X, labels, classes, estimator.class_weight, sample_weight, np.float64)
     return TrainingSet(X, vectors, classes, labels, weights)
+
+
+def mark_input(tags: Tags, measures: Any, basis: Any) -> None:
+    """Tell scikit-learn what X may be, from the measures; with unresolvable ones it is anything."""
+    try:
+        several = as_measures(measures)
+        similarities = [resolve(measure.similarity) for measure in several]
+    except (TypeError, ValueError):
+        return
+    vectors = compares_vectors(several)
+    precomputed = any(similarity.precomputed for similarity in similarities)
+    tags.input_tags.two_d_array = vectors
+    tags.input_tags.sparse = vectors and not precomputed
+    tags.input_tags.pairwise = precomputed and not (isinstance(basis, str) and basis == "auto")
+    tags.no_validation = not vectors

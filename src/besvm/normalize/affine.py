@@ -1,24 +1,18 @@
-"""Normalizations of features: the paper's (center, divide by the mean norm) and z-scoring."""
+"""Normalizations that shift and scale every feature by itself: the mean norm of the paper, z-scores, or neither."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils import Tags, check_array
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from besvm._support.rows import check_one_shape
-from besvm._support.validation import validated
-from besvm.blocks import MemoryBlocks, RowBlocks
-
-NORMALIZATIONS = ("mean-norm", "z-score", None)
+from besvm.blocks import RowBlocks
+from besvm.normalize.contract import Normalization, Normalizer, RawSimilarities
 
 
 @dataclass(frozen=True)
-class Affine:
+class Affine(Normalizer):
     """The normalized features: (block - mean) / scale, column by column."""
 
     mean: np.ndarray
@@ -34,123 +28,145 @@ class Affine:
         """Return the normalization of these columns alone."""
         return Affine(self.mean[columns], self.scale[columns])
 
-
-def fit_affine(
-    blocks: RowBlocks,
-    groups: list[slice],
-    kind: str | None,
-    weights: np.ndarray | None = None,
-    column_weights: np.ndarray | None = None,
-) -> Affine | None:
-    """Learn a normalization of the columns of ``blocks``, each group of columns (each measure) for itself.
-
-    "mean-norm" is eq. besvm_feature_map_norm: every group is centered and divided by the mean norm of its centered
-    rows. "z-score" divides every column by its standard deviation. What does not vary is left as it is. The columns
-    are multiplied by ``column_weights`` first.
-    """
-    if kind not in NORMALIZATIONS:
-        raise ValueError(f"normalize must be 'mean-norm', 'z-score' or None, got {kind!r}")
-    n, D = blocks.shape
-    factor = np.ones(D) if column_weights is None else column_weights
-    if kind is None:
-        return None if column_weights is None else Affine(np.zeros(D, blocks.dtype), (1 / factor).astype(blocks.dtype))
-    weights = np.ones(n, dtype=blocks.dtype) if weights is None else weights.astype(blocks.dtype)
-    mass = float(weights.sum(dtype=np.float64))
-    mean = blocks.sum(lambda rows, block: (weights[rows] @ block,))[0] / mass
-    center = mean.astype(blocks.dtype)
-
-    def spread(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
-        centered = block - center
-        if kind == "z-score":
-            return (np.einsum("i,ij,ij->j", weights[rows], centered, centered, dtype=np.float64),)
-        if column_weights is not None:
-            centered *= column_weights.astype(blocks.dtype)
-        squares = [np.einsum("ij,ij->i", centered[:, group], centered[:, group]) for group in groups]
-        return tuple(weights[rows] @ np.sqrt(part) for part in squares)
-
-    totals = blocks.sum(spread)
-    scale = np.empty(D)
-    if kind == "z-score":
-        scale[:] = np.sqrt(totals[0] / mass)
-    else:
-        for group, total in zip(groups, totals, strict=True):
-            scale[group] = total / mass
-    # below the rounding of the mean, a spread is noise
-    scale[scale <= np.finfo(blocks.dtype).eps * np.abs(mean)] = 1.0
-    scale[scale == 0] = 1.0
-    return Affine(center, (scale / factor).astype(blocks.dtype))
+    def learned(self) -> dict[str, np.ndarray]:
+        """Return the mean and the scale."""
+        return {"mean_": self.mean, "scale_": self.scale}
 
 
-class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Center the features and divide all of them by one number: the mean norm of the centered rows.
+@dataclass(frozen=True)
+class Identity(Normalizer):
+    """The raw similarities as they are."""
 
-    This is the paper's normalization (eq. besvm_feature_map_norm), φ = (φ̃ - E φ̃) / E‖φ̃ - E φ̃‖, for input features
-    of any shape: vectors, or grids of descriptors (n, h, w, d). Unlike z-scoring it keeps the proportions between
-    features, and afterwards gamma = 1 and C = 1 are sensible everywhere.
+    def __call__(self, block: np.ndarray) -> np.ndarray:
+        """Return the block."""
+        return block
 
-    Attributes
+    def keep(self, columns: np.ndarray) -> Identity:
+        """Return the same."""
+        return self
+
+    def apply(self, blocks: RowBlocks) -> None:
+        """Do nothing, without reading the blocks."""
+
+
+class MeanNorm(Normalization):
+    """Center the similarities and divide them by the mean norm of the centered rows (eq. besvm_feature_map_norm).
+
+    Parameters
     ----------
-    mean_ : ndarray of the shape of one sample
-    scale_ : float
-        The mean norm of the centered rows; 1 if the rows do not differ.
+    balanced : bool, default=False
+        Weigh the exemplars so that every class contributes equally to the features, however many of its rows are in
+        the basis: it takes away the pull toward classes with few exemplars. Needs class labels.
 
     Examples
     --------
-    >>> from besvm import MeanNormScaler
-    >>> MeanNormScaler().fit_transform([[0.0, 0.0], [2.0, 0.0]])
-    array([[-1.,  0.],
-           [ 1.,  0.]])
+    >>> from besvm import BasisExpansion
+    >>> from besvm.normalize import MeanNorm
+    >>> X, y = np.arange(6.0)[:, None], [0, 0, 0, 0, 1, 1]
+    >>> features = BasisExpansion("linear", basis=[1, 2, 5], normalize=MeanNorm(balanced=True)).fit_transform(X, y)
+    >>> float(np.linalg.norm(features, axis=1).mean().round(4))
+    1.0
     """
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the mean and the mean norm.
+    def __init__(self, balanced: bool = False) -> None:
+        self.balanced = balanced
 
-        Parameters
-        ----------
-        X : array of shape (n, ...)
-        y : ignored
-        sample_weight : array of shape (n,), optional
-            What every row counts in the two means.
-        """
-        check_one_shape(X, "samples")
-        X = validated(self, X, dtype=(np.float64, np.float32), allow_nd=True)
-        if sample_weight is None:
-            weights = None
-        else:
-            weights = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
-        flat = X.reshape(len(X), -1)
-        learned = fit_affine(MemoryBlocks(flat), [slice(0, flat.shape[1])], "mean-norm", weights)
-        assert learned is not None
-        self.mean_ = learned.mean.reshape(X.shape[1:])
-        self.scale_ = float(learned.scale[0])
-        return self
+    def learn(self, raw: RawSimilarities) -> Normalizer:
+        """Learn the mean and the mean norm of each measure."""
+        return fit_mean_norm(raw.blocks, raw.groups, raw.weights, _column_weights(raw, self.balanced))
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Center and scale ``X``."""
-        check_is_fitted(self)
-        check_one_shape(X, "samples")
-        if getattr(X, "ndim", 0) > 2:  # of grids, scikit-learn would compare the heights and call them features
-            self._check_shape(np.asarray(X))
-        X = validated(self, X, dtype=(np.float64, np.float32), allow_nd=True, reset=False)
-        self._check_shape(X)
-        out: np.ndarray = X - self.mean_.astype(X.dtype)
-        out /= X.dtype.type(self.scale_)
-        return out
 
-    def inverse_transform(self, X: Any) -> np.ndarray:
-        """Undo :meth:`transform`."""
-        check_is_fitted(self)
-        X = check_array(X, dtype=(np.float64, np.float32), allow_nd=True)
-        self._check_shape(X)
-        original: np.ndarray = X * X.dtype.type(self.scale_) + self.mean_.astype(X.dtype)
-        return original
+class ZScore(Normalization):
+    """Center every similarity and divide it by its standard deviation; what does not vary is only centered."""
 
-    def _check_shape(self, X: np.ndarray) -> None:
-        if X.shape[1:] != self.mean_.shape:
-            raise ValueError(f"samples must have the shape {self.mean_.shape} of the training rows, got {X.shape[1:]}")
+    def learn(self, raw: RawSimilarities) -> Normalizer:
+        """Learn the mean and the standard deviation of every column."""
+        return fit_z_score(raw.blocks, raw.weights)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+
+class Unscaled(Normalization):
+    """Leave the similarities as they are.
+
+    Parameters
+    ----------
+    balanced : bool, default=False
+        Weigh the exemplars so that every class contributes equally, as in :class:`MeanNorm`.
+    """
+
+    def __init__(self, balanced: bool = False) -> None:
+        self.balanced = balanced
+
+    def learn(self, raw: RawSimilarities) -> Normalizer:
+        """Learn nothing but the weights of the exemplars."""
+        weights = _column_weights(raw, self.balanced)
+        if weights is None:
+            return Identity()
+        dtype = raw.blocks.dtype
+        return Affine(np.zeros(len(weights), dtype), (1 / weights).astype(dtype))
+
+
+def fit_mean_norm(
+    blocks: RowBlocks,
+    groups: list[slice],
+    weights: np.ndarray | None = None,
+    column_weights: np.ndarray | None = None,
+) -> Affine:
+    """Learn eq. besvm_feature_map_norm: every group of columns is centered and divided by its mean norm.
+
+    The columns are multiplied by ``column_weights`` first. A group that does not vary is only centered.
+    """
+    row_weights, mean, center = _center(blocks, weights)
+    factor = None if column_weights is None else column_weights.astype(blocks.dtype)
+
+    def norms(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
+        centered = block - center
+        if factor is not None:
+            centered *= factor
+        squares = [np.einsum("ij,ij->i", centered[:, group], centered[:, group]) for group in groups]
+        return tuple(row_weights[rows] @ np.sqrt(part) for part in squares)
+
+    mass = float(row_weights.sum(dtype=np.float64))
+    scale = np.empty(blocks.shape[1])
+    for group, total in zip(groups, blocks.sum(norms), strict=True):
+        scale[group] = total / mass
+    scale = _without_noise(scale, mean, blocks.dtype)
+    return Affine(center, (scale if column_weights is None else scale / column_weights).astype(blocks.dtype))
+
+
+def fit_z_score(blocks: RowBlocks, weights: np.ndarray | None = None) -> Affine:
+    """Learn the mean and the standard deviation of every column."""
+    row_weights, mean, center = _center(blocks, weights)
+
+    def squares(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
+        centered = block - center
+        return (np.einsum("i,ij,ij->j", row_weights[rows], centered, centered, dtype=np.float64),)
+
+    scale = np.sqrt(blocks.sum(squares)[0] / float(row_weights.sum(dtype=np.float64)))
+    return Affine(center, _without_noise(scale, mean, blocks.dtype).astype(blocks.dtype))
+
+
+def _center(blocks: RowBlocks, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the weights of the rows, and the mean of the columns in float64 and in the dtype of the blocks."""
+    weights = np.ones(blocks.shape[0], dtype=blocks.dtype) if weights is None else weights.astype(blocks.dtype)
+    mean = blocks.sum(lambda rows, block: (weights[rows] @ block,))[0] / float(weights.sum(dtype=np.float64))
+    return weights, mean, mean.astype(blocks.dtype)
+
+
+def _without_noise(scale: np.ndarray, mean: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Return the scales, 1 in place of those that are nothing but the rounding of the mean."""
+    return np.where((scale == 0) | (scale <= np.finfo(dtype).eps * np.abs(mean)), 1.0, scale)
+
+
+def _column_weights(raw: RawSimilarities, balanced: bool) -> np.ndarray | None:
+    """Return a weight for every column that makes all classes contribute equally to the features.
+
+    The class with B_c of a measure's B exemplars contributes B_c terms to the inner products of eq. besvm_mult_kernel;
+    weights of √(B / (C B_c)) make its share one C-th.
+    """
+    if not balanced:
+        return None
+    parts = []
+    for own in raw.basis_labels():
+        _, inverse, count = np.unique(own, return_inverse=True, return_counts=True)
+        parts.append(np.sqrt(len(own) / (len(count) * count[inverse])))
+    return np.concatenate(parts)

@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.validation import atomic_fit, check_choice, validated
 from besvm.blocks import MemoryBlocks, RowBlocks
+from besvm.normalize.contract import Normalization, Normalizer, RawSimilarities
 from besvm.normalize.spectrum import SPECTRA, check_matrix, inverse_root, rounding
 
 WAYS = (*SPECTRA, "covariance")
 
 
-class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Normalization):  # type: ignore[misc]
     """The Nyström normalization, Ψ = K_mm^(-1/2) K_mn (eqs. nystrom_low_rank and nystrom_feature_map).
 
     The m x m matrix K_mm holds the similarities within the basis. The inner products of these features approximate a
@@ -56,6 +57,9 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     True
     """
 
+    mixes = True
+    matrices = 7  # the eigenvectors of K_mm, with their work space
+
     def __init__(self, spectrum: str = "clip") -> None:
         self.spectrum = spectrum
 
@@ -69,14 +73,13 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             The similarities within the basis; for "covariance" those of the samples to the basis, (n, m).
         y : ignored
         """
-        check_choice("spectrum", self.spectrum, WAYS)
+        self.check()
         K = validated(self, K, dtype=(np.float64, np.float32))
         if self.spectrum == "covariance":
-            (root,) = fit_roots(MemoryBlocks(K), [slice(0, K.shape[1])], "covariance", [])
+            ((root, rank),) = _roots_of_covariances(MemoryBlocks(K), [slice(0, K.shape[1])], None)
         else:
-            root = _root_within(check_matrix(K, "the similarities within the basis"), self.spectrum, K.dtype)
-        self.normalization_ = root
-        self.rank_ = int(np.linalg.matrix_rank(root)) if root.any() else 0
+            root, rank = _root_within(check_matrix(K, "the similarities within the basis"), self.spectrum, K.dtype)
+        self.normalization_, self.rank_ = root, rank
         return self
 
     def transform(self, K: Any) -> np.ndarray:
@@ -85,6 +88,19 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         K = validated(self, K, dtype=(np.float64, np.float32), reset=False)
         features: np.ndarray = K @ self.normalization_.astype(K.dtype)
         return features
+
+    def check(self) -> None:
+        """Refuse a spectrum that is not one of the choices."""
+        check_choice("spectrum", self.spectrum, WAYS)
+
+    def learn(self, raw: RawSimilarities) -> Normalizer:
+        """Take the inverse root for each measure: what makes it a normalization (see ``normalize=``)."""
+        dtype = raw.blocks.dtype
+        if self.spectrum == "covariance":
+            roots = _roots_of_covariances(raw.blocks, raw.groups, raw.weights)
+        else:
+            roots = [_root_within(K.astype(np.float64), self.spectrum, dtype) for K in raw.within()]
+        return Rotation(raw.groups, [root.astype(dtype) for root, _ in roots])
 
     @property
     def _n_features_out(self) -> int:
@@ -98,11 +114,13 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
 
 @dataclass(frozen=True)
-class Rotation:
+class Rotation(Normalizer):
     """Normalized features: every group of columns times its matrix."""
 
     groups: list[slice]
     matrices: list[np.ndarray]
+
+    mixes = True
 
     def __call__(self, block: np.ndarray) -> np.ndarray:
         """Normalize a block in place."""
@@ -110,17 +128,15 @@ class Rotation:
             block[:, columns] = block[:, columns] @ matrix
         return block
 
+    def keep(self, columns: np.ndarray) -> Rotation:
+        """Refuse: every feature is a mixture of all exemplars."""
+        raise TypeError("no exemplar can be dropped: Nyström features are mixtures of all of them")
 
-def fit_roots(
-    blocks: RowBlocks,
-    groups: list[slice],
-    spectrum: str,
-    within: list[np.ndarray],
-    weights: np.ndarray | None = None,
-) -> list[np.ndarray]:
-    """Return the matrix N of every group of columns; ``within`` are the groups' K_mm ("covariance" needs none)."""
-    if spectrum != "covariance":
-        return [_root_within(K.astype(np.float64), spectrum, blocks.dtype) for K in within]
+
+def _roots_of_covariances(
+    blocks: RowBlocks, groups: list[slice], weights: np.ndarray | None
+) -> list[tuple[np.ndarray, int]]:
+    """Return the inverse root of the covariance of every group of columns, and its rank."""
     w = np.ones(blocks.shape[0], dtype=blocks.dtype) if weights is None else weights.astype(blocks.dtype)
     mass = float(w.sum(dtype=np.float64))
 
@@ -145,11 +161,11 @@ def fit_roots(
     return [inverse_root(K, "clip", rounding(K, blocks.dtype)) for K in covariances]
 
 
-def _root_within(K: np.ndarray, spectrum: str, dtype: Any) -> np.ndarray:
-    """Return the inverse root of K made symmetric; K is scaled to about 1 for it, so that nothing overflows."""
+def _root_within(K: np.ndarray, spectrum: str, dtype: Any) -> tuple[np.ndarray, int]:
+    """Return the inverse root of K made symmetric, and its rank; K is scaled to about 1, so that nothing overflows."""
     exponent = int(np.frexp(np.abs(K).max())[1]) - 1
     root = 2.0 ** (exponent // 2)  # powers of two, which round nothing off
     scaled = K / root**2
     symmetric = (scaled + scaled.T) / 2
-    inverse: np.ndarray = inverse_root(symmetric, spectrum, rounding(symmetric, dtype))
-    return inverse / (root**2 if spectrum == "square" else root)
+    inverse, rank = inverse_root(symmetric, spectrum, rounding(symmetric, dtype))
+    return inverse / (root**2 if spectrum == "square" else root), rank

@@ -105,8 +105,8 @@ def made_psd(K: np.ndarray, spectrum: str, noise: float = 0.0) -> tuple[np.ndarr
     return (vectors * (kept * values)) @ vectors.T, (vectors * kept) @ vectors.T
 
 
-def inverse_root(K: np.ndarray, spectrum: str, noise: float = 0.0) -> np.ndarray:
-    """Return N with N Nᵀ the inverse of K made positive semi-definite: the Nyström features are ``K_nm @ N``.
+def inverse_root(K: np.ndarray, spectrum: str, noise: float = 0.0) -> tuple[np.ndarray, int]:
+    """Return N with N Nᵀ the inverse of K made positive semi-definite, and its rank; K_nm N are Nyström features.
 
     For eq. nystrom_feature_map N is K^(-1/2), on the eigenvectors whose (fixed) eigenvalue exceeds ``noise``; others
     would only amplify rounding errors. "square" needs no eigenvectors: with K = QR, the inverse of KᵀK is R⁻¹R⁻ᵀ.
@@ -114,8 +114,8 @@ def inverse_root(K: np.ndarray, spectrum: str, noise: float = 0.0) -> np.ndarray
     Examples
     --------
     >>> inverse_root(np.diag([4.0, -1.0]), "clip")
-    array([[0.5, 0. ],
-           [0. , 0. ]])
+    (array([[0.5, 0. ],
+           [0. , 0. ]]), 1)
     """
     if spectrum == "square":
         return _inverse_of_triangle(K, noise)
@@ -126,14 +126,14 @@ def inverse_root(K: np.ndarray, spectrum: str, noise: float = 0.0) -> np.ndarray
         values = values - min(values[0], 0.0)
     kept = values > noise
     root: np.ndarray = (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
-    return root
+    return root, int(kept.sum())
 
 
-def _inverse_of_triangle(K: np.ndarray, noise: float) -> np.ndarray:
-    """Return R⁻¹ of a pivoted QR; columns that depend on those before them are left out."""
+def _inverse_of_triangle(K: np.ndarray, noise: float) -> tuple[np.ndarray, int]:
+    """Return R⁻¹ of a pivoted QR, and its rank; columns that depend on those before them are left out."""
     R, order = qr(K, mode="r", pivoting=True)
     diagonal = np.abs(np.diag(R))
     rank = int((diagonal > noise).sum())
     out = np.zeros_like(K)
     out[order[:rank], :rank] = solve_triangular(R[:rank, :rank], np.eye(rank))
-    return out
+    return out, rank

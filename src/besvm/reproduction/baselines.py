@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from besvm.analysis import model_size
 from besvm.baselines import KernelSVMClassifier
-from besvm.classifier import LinearSVMClassifier
+from besvm.linear import LinearSVMClassifier
 from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, distinct, known, value, where
 from besvm.reproduction.config import Config
 from besvm.reproduction.lab import Lab

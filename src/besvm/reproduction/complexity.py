@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from besvm.analysis import complexity, measured
+from besvm.analysis import complexity, profile
 from besvm.baselines import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier
 from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, distinct, where
@@ -52,9 +52,9 @@ def _measured(lab: Lab, name: str, n: int, n_measures: int, times: int) -> Row:
     model: Any = KernelSVMClassifier(kernels, C=2.0, memory_limit=lab.model_limit)
     if name == OURS:
         model = BESVMClassifier(kernels, basis=exemplars, probability=False, memory_limit=lab.model_limit)
-    runs = [measured(model, features[rows], lab.labels[rows], features[test])]
+    runs = [profile(model, features[rows], lab.labels[rows], features[test])]
     while len(runs) < lab.config.repeats and sum(run.fit_seconds + run.predict_seconds for run in runs) < ENOUGH:
-        runs.append(measured(model, features[rows], lab.labels[rows], features[test]))
+        runs.append(profile(model, features[rows], lab.labels[rows], features[test]))
     costs = {"n": n, "n_classes": lab.n_classes, "n_measures": n_measures, "n_basis": len(exemplars)}
     formulas = complexity(**costs, d_phi=features.shape[1])
     formula = formulas.kernel if name == KERNEL else formulas.besvm

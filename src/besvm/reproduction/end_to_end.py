@@ -19,7 +19,7 @@ from besvm.reproduction.lab import Lab
 from besvm.features import CellColor
 from besvm.features import FHOG
 from besvm.measures import Measure, as_measures, mirrored
-from besvm.normalize.affine import MeanNormScaler
+from besvm.normalize import MeanNormScaler
 from besvm.similarities import RBF, Rigid
 
 M2_NAME = "BE-SVM, M2"

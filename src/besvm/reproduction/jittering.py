@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from besvm.analysis import measured
+from besvm.analysis import profile
 from besvm.baselines import JitteredClassifier, KernelSVMClassifier
-from besvm.classifier import LinearSVMClassifier
+from besvm.linear import LinearSVMClassifier
 from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, value, where
 from besvm.reproduction.config import Config
 from besvm.reproduction.lab import Lab
@@ -54,7 +54,7 @@ def _measured(lab: Lab, model: KernelSVMClassifier | LinearSVMClassifier, cell: 
     features = lab.features(cell)
     rows, test = lab.train_rows()[:images], lab.test_rows
     jittered = JitteredClassifier(model, rigid=rigid, memory_limit=lab.model_limit)
-    run = measured(jittered, features[rows], lab.labels[rows], features[test[:1]])
+    run = profile(jittered, features[rows], lab.labels[rows], features[test[:1]])
     return {
         "copies": copies(rigid),
         "accuracy": float(run.model.score(features[test], lab.labels[test])),

@@ -14,14 +14,12 @@ import numpy as np
 
 from besvm import __version__
 from besvm.blocks import MemoryBlocks
-from besvm.classifier import LinearSVMClassifier
+from besvm.linear import LinearSVMClassifier
 from besvm.reproduction.cache import MatrixCache
 from besvm.reproduction.config import Config
 from besvm.reproduction.costs import Costs
 from besvm.measures import parse_shorthand
-from besvm.normalize.normalization import apply_in_place
-from besvm.normalize.nystrom import Nystrom, Rotation
-from besvm.normalize.affine import MeanNormScaler, fit_affine
+from besvm.normalize import MeanNormScaler, Nystrom, RawSimilarities, as_normalization
 from besvm.similarities import Similarity, resolve
 from besvm.solver.newton import solve_path
 from besvm.solver.problem import Problem
@@ -238,17 +236,17 @@ class Lab:
         """Normalize both in place, with what is learned from the training rows, each measure for itself."""
         width = X.shape[1] // n_measures
         groups = [slice(k * width, (k + 1) * width) for k in range(n_measures)]
-        blocks = MemoryBlocks(X)
-        normalizer: Any
-        if isinstance(normalize, Nystrom):
-            within = np.searchsorted(self.train_rows(), np.concatenate(basis))  # a basis is of the first fold
-            source = X if normalize.spectrum == "covariance" else X[within]
-            roots = [Nystrom(normalize.spectrum).fit(source[:, group]).normalization_ for group in groups]
-            normalizer = Rotation(groups, [root.astype(X.dtype) for root in roots])
-        else:
-            normalizer = fit_affine(blocks, groups, normalize)
-        for several in (blocks, MemoryBlocks(X_test)):
-            apply_in_place(normalizer, several)
+        within = np.searchsorted(self.train_rows(), np.concatenate(basis))  # a basis is of the first fold
+        raw = RawSimilarities(
+            blocks=MemoryBlocks(X),
+            groups=groups,
+            weights=None,
+            basis_labels=lambda: [self.labels[self.train_rows()][within]] * n_measures,
+            within=lambda: [X[within, group] for group in groups],
+        )
+        normalizer = as_normalization(normalize).learn(raw)
+        for several in (raw.blocks, MemoryBlocks(X_test)):
+            normalizer.apply(several)
 
     def best_cost(self, X: np.ndarray, y: np.ndarray) -> float:
         """Return the C with the best cross-validated accuracy; the columns of all folds are solved at once."""

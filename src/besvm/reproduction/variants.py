@@ -25,7 +25,7 @@ PENALTIES = {  # of a displacement by one cell; the whole of two like images is 
     "H4(2,0)": (0.003, 0.01, 0.03),
     "H4(0,1)": (0.0001, 0.0003, 0.001),
 }
-MULTI_CLASS = ("ovr", "ovo", "ovo-own")
+MULTI_CLASS = ("ovr", "ovo", "ovo-pair-basis")
 SETS = {"H8R": ("H8R",), "M2": M2}
 LARGE_C = 100.0
 

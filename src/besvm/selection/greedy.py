@@ -30,9 +30,9 @@ from besvm._support.validation import (
 from besvm.blocks.joined import Part, SideBySide
 from besvm.blocks.plan import Plan, plan
 from besvm.classifier import BESVMClassifier
-from besvm.expand.expander import Expander, fit_expander, mark_input
+from besvm.expand import Expander, fit_expander, learn_feature_map, mark_input
 from besvm.measures import Measure, as_measures, compares_vectors
-from besvm.normalize.normalization import apply_in_place, check_normalize, fit_normalizer, normalizer_bytes
+from besvm.normalize import as_normalization
 from besvm.selection.fingerprint import fingerprint
 from besvm.selection.split import Split, given, hold_out
 from besvm.selection.store import FeatureStore, ScoreBook, file_name, make_folder
@@ -236,7 +236,7 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
     # --- the parts of fit ----------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        check_normalize(self.normalize)
+        as_normalization(self.normalize)
         check_count("n_measures", self.n_measures)
         check_positive("C", self.C)
         check_positive("tol", self.tol)
@@ -270,7 +270,8 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         widest = sum(sorted(map(len, expander.measures))[-most:])
         rank = None if self.memory_limit is None else first_rank(widest + 1)
         training = work_bytes(len(data.labels), widest, len(data.positive), rank)
-        work = max(training, normalizer_bytes(self.normalize, expander))
+        matrices = as_normalization(self.normalize).matrices
+        work = max(training, 8 * matrices * max(measure.width for measure in expander.measures) ** 2)
         size = expander.width * expander.dtype.itemsize // 4  # the plan counts numbers of four bytes
         chosen = plan(data.n_all, size, work, "auto", self.memory_limit)
         if chosen.storage == "recompute":  # every candidate is read dozens of times
@@ -322,8 +323,9 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
                 part[slice(first + rows.start, first + rows.stop)] = source(span(X, rows), rows.start)
                 shown.advance(rows.stop - rows.start)
             first += n_rows(X)
-        normalizer = fit_normalizer(source, SideBySide([part], data.train), data.X, None, self.normalize)
-        apply_in_place(normalizer, SideBySide([part], slice(0, data.n_all)))
+        normalization = as_normalization(self.normalize)
+        learned = learn_feature_map(source, SideBySide([part], data.train), normalization, data.X, data.labels)
+        learned.normalizer.apply(SideBySide([part], data.held_out))
 
     def _select(self, trials: Trials, most: int) -> tuple[list[int], list[Step], Step | None]:
         order: list[int] = []
@@ -353,7 +355,7 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        mark_input(tags, lambda: self.candidates, self.basis)
+        mark_input(tags, self.candidates, self.basis)
         tags.target_tags.required = True
         return tags
 

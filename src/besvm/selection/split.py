@@ -10,11 +10,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import column_or_1d
 
 from besvm._support.rows import n_rows, take
-from besvm.basis.choose import row_numbers
+from besvm.basis.choose import as_choice
 from besvm.measures import Measure
 from besvm.selection.trials import Data
-from besvm.similarities.precomputed import Precomputed
-from besvm.similarities.registry import resolve
+from besvm.similarities.names import resolve
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def hold_out(
     data = Data(rows, held_out_rows, classes[present], own, place[labels[held_out]])
 
     def moved(basis: Any) -> Any:
-        named = row_numbers(basis, len(labels))
+        named = None if basis is None else as_choice(basis).named_rows(len(labels))
         return basis if named is None else np.searchsorted(train, named)
 
     translated = [Measure(m.similarity, features=m.features, basis=moved(m.basis), name=m.name) for m in measures]
@@ -73,7 +72,8 @@ def hold_out(
 
 def _named_rows(measures: list[Measure], basis: Any, n: int) -> np.ndarray:
     """Return the rows that any basis names by number."""
-    named = [row_numbers(one, n) for one in (basis, *(measure.basis for measure in measures))]
+    given = [one for one in (basis, *(measure.basis for measure in measures)) if one is not None]
+    named = [as_choice(one).named_rows(n) for one in given]
     return np.unique(np.concatenate([np.empty(0, dtype=np.intp), *(rows for rows in named if rows is not None)]))
 
 
@@ -99,5 +99,5 @@ def _part(labels: np.ndarray, share: float, kept: np.ndarray, seed: int) -> tupl
 
 def _is_square(X: Any, measures: list[Measure]) -> bool:
     """Say whether X holds the precomputed similarities of every row to every other."""
-    precomputed = any(m.features is None and isinstance(resolve(m.similarity), Precomputed) for m in measures)
+    precomputed = any(m.features is None and resolve(m.similarity).precomputed for m in measures)
     return precomputed and X.shape[0] == X.shape[1]

@@ -1,12 +1,14 @@
 """What "similar" means: the contract, the registry, and the similarities that come with besvm."""
 
+from besvm._support.public import publish
 from besvm.similarities.contract import Similarity
 from besvm.similarities.functions import PairFunction
 from besvm.similarities.grid import Alignment, Deformable, Rigid
 from besvm.similarities.latent import Jitter, Latent, LatentAlignment
+from besvm.similarities.names import resolve
 from besvm.similarities.pairwise import NegativeDistance, PairwiseKernel
 from besvm.similarities.precomputed import Precomputed
-from besvm.similarities.registry import register, registered, resolve
+from besvm.similarities.registry import register, registered
 from besvm.similarities.vector import (
     RBF,
     Cosine,
@@ -40,3 +42,5 @@ __all__ = [
     "registered",
     "resolve",
 ]
+
+publish(__name__, __all__)

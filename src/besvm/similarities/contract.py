@@ -31,6 +31,15 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
         Whether every Gram matrix is positive semi-definite.
     vectors : bool
         Whether the items are the rows of a 2-D numeric array; X is then validated as scikit-learn does.
+    any_float : bool
+        Whether vectors may come in float32 or float64, whichever the features are kept in.
+    precomputed : bool
+        Whether X holds similarities, not items: an exemplar is then a column of X, and kept as its number.
+    raw_exemplars, raw_samples : bool
+        Whether the exemplars, and the samples, come before the features of a Measure, which the similarity then
+        applies itself (see :meth:`behind`), as :class:`Latent` does to the variants it makes.
+    rows_per_block : int or None
+        How many samples to compare at a time; None: as many as the memory budget of a block allows.
 
     Examples
     --------
@@ -49,11 +58,23 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     symmetric: ClassVar[bool] = False
     psd: ClassVar[bool] = False
     vectors: ClassVar[bool] = False
-    rows_per_block: ClassVar[int | None] = None  # None: as many as the memory budget of a block allows
+    any_float: ClassVar[bool] = False
+    precomputed: ClassVar[bool] = False
+    raw_exemplars: ClassVar[bool] = False
+    raw_samples: ClassVar[bool] = False
+    rows_per_block: ClassVar[int | None] = None
 
     def fit(self, X: Any) -> Similarity:
-        """Settle the parameters that follow from the data, once, on the training rows."""
+        """Settle the parameters that follow from the data, once, on the training rows.
+
+        A similarity whose parameters depend on what the rows weigh also takes ``sample_weight``.
+        """
         return self
+
+    @property
+    def settles(self) -> bool:
+        """Whether there is anything to settle: ``fit`` need not be called where it only returns self."""
+        return type(self).fit is not Similarity.fit
 
     @abstractmethod
     def __call__(self, A: Any, B: Any) -> np.ndarray:
@@ -66,6 +87,18 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     def exemplars(self, X: Any, rows: np.ndarray) -> Any:
         """Return what is kept of the training rows chosen as basis: by default, the items themselves."""
         return take(X, rows)
+
+    def subset(self, X: Any, rows: np.ndarray) -> Any:
+        """Return X as if it had these rows alone."""
+        return take(X, rows)
+
+    def behind(self, features: Any) -> Similarity:
+        """Return the similarity to use where a Measure has these fitted features: itself, unless it applies them."""
+        return self
+
+    def prepared(self, X: Any) -> tuple[Similarity, Any]:
+        """Return the samples in a form that is quick to compare again and again, and the similarity of that form."""
+        return self, X
 
     @property
     def label(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,8 +13,7 @@ from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
 from besvm.similarities.contract import Similarity
-from besvm.similarities.precomputed import Precomputed
-from besvm.similarities.registry import resolve
+from besvm.similarities.names import resolve
 from besvm.similarities.variants import (
     Variants,
     Worth,
@@ -28,7 +28,7 @@ from besvm.similarities.variants import (
 
 GROUP_BYTES = 1 << 26  # of variants, by which a block of samples is cut: there may be dozens of each sample
 
-Fold = Callable[[np.ndarray, Worth, Worth], None]  # (K_I, worth of the exemplars, worth of the samples)
+Update = Callable[[np.ndarray, Worth, Worth], None]  # (K_I, worth of the exemplars, worth of the samples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,19 +61,25 @@ class LatentAlignment:
 
 
 class VariantSimilarity(Similarity):
-    """Abstract: an inner similarity K_I of the variants that K_I + worth(z_b) + worth(z_x) is largest for."""
+    """Abstract: an inner similarity K_I of the variants that K_I + worth(z_b) + worth(z_x) is largest for.
+
+    The variants are made of the raw items; the features of a Measure (:meth:`behind`) come after them. Samples that
+    have no variants may come with their features already computed, which other measures can then share.
+    """
+
+    raw_exemplars = True
 
     similarity: Any
     exemplar_variants: Variants | None
     sample_variants: Variants | None
-    features: Any
+    features_: Any = None  # what describes the variants
 
     @abstractmethod
     def _worth(self, side: str, inner: Similarity, variants: Any, order: np.ndarray) -> Worth:
         """Return what choosing each of ``variants`` adds; ``order`` says which variant of its item each one is."""
 
     @abstractmethod
-    def _fold(self, out: np.ndarray) -> Fold:
+    def _update(self, out: np.ndarray) -> Update:
         """Return the function that takes K_I of one more pair of variants into account in ``out``."""
 
     @abstractmethod
@@ -96,41 +102,56 @@ class VariantSimilarity(Similarity):
         of_exemplar, of_sample = variants_name(self.exemplar_variants), variants_name(self.sample_variants)
         return f"{resolve(self.similarity).label}|{of_exemplar}|{of_sample}".rstrip("|")
 
+    @property
+    def raw_samples(self) -> bool:  # type: ignore[override]
+        """Whether samples come before their features: only if variants are made of them."""
+        return self.sample_variants is not None
+
+    def behind(self, features: Any) -> Self:
+        """Return this similarity with fitted features to describe the variants by."""
+        bound = copy(self)
+        bound.features_ = features
+        return bound
+
     def fit(self, X: Any) -> Self:
-        """Fit the features on the unmodified samples X, and the inner similarity on what they give."""
+        """Fit the inner similarity on the unmodified samples X, as the features describe them."""
         inner = self._inner(fitted=False)
-        features, settle_on = None, X
-        if self.features is not None:
-            features = clone(self.features).fit(X)
-            settle_on = features.transform(evenly_spaced(X, SETTLE_ROWS))
-        self.features_, self.similarity_ = features, clone(inner).fit(settle_on)
+        if inner.settles:
+            some = X if self.features_ is None else self.features_.transform(evenly_spaced(X, SETTLE_ROWS))
+            inner = clone(inner).fit(some)
+        self.similarity_ = inner
         return self
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        """Return the similarity of every sample of A to every exemplar of B."""
-        return self.against(B)(A)
+        """Return the similarity of every sample of A to every exemplar of B, both raw."""
+        described = self.raw_samples or self.features_ is None
+        return self.against(B)(A if described else self.features_.transform(A))
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
-        """Return the function A -> self(A, basis), with every variant of the basis made and packed once."""
+        """Return the function that compares samples with the basis, every variant of which is made and packed once.
+
+        The basis is raw; so are the samples, if they have variants, and else they come with their features.
+        """
         inner = self._inner()
         packed = [
             (inner.against(variants), worth)
             for _, choices in variant_groups(basis, self.exemplar_variants, "exemplar_variants", np.inf)
-            for variants, worth in (self._described("exemplar", *choice, inner) for choice in choices)
+            for variants, worth in (self._described("exemplar", *choice, inner, self.features_) for choice in choices)
         ]
+        features = self.features_ if self.raw_samples else None
         n_basis = n_rows(basis)
 
         def similarities(A: Any) -> np.ndarray:
             out: np.ndarray | None = None
             for rows, choices in variant_groups(A, self.sample_variants, "sample_variants", GROUP_BYTES):
-                fold: Fold | None = None
-                for variants, worth in (self._described("sample", *choice, inner) for choice in choices):
+                update: Update | None = None
+                for variants, worth in (self._described("sample", *choice, inner, features) for choice in choices):
                     for compare, exemplar_worth in packed:
                         K = _checked(compare(variants), (rows.stop - rows.start, n_basis))
                         if out is None:  # only now is it known how exact K_I is
                             out = np.empty((n_rows(A), n_basis), dtype=np.result_type(K, np.float32))
-                        fold = fold or self._fold(out[rows])
-                        fold(K, exemplar_worth, worth)
+                        update = update or self._update(out[rows])
+                        update(K, exemplar_worth, worth)
                         del K  # else there would be three matrices while the next one is computed
             assert out is not None, "there is always a group of rows, and a variant in it"
             return out
@@ -165,7 +186,7 @@ class VariantSimilarity(Similarity):
 
     def _inner(self, fitted: bool = True) -> Similarity:
         inner = resolve(self.similarity)
-        if isinstance(inner, Precomputed):
+        if inner.precomputed:
             raise ValueError(
                 f"similarity must compare variants of the samples, got {inner!r}, which never sees a sample; "
                 "precompute the maximum over the variants instead"
@@ -178,14 +199,16 @@ class VariantSimilarity(Similarity):
     def _no_choice(self) -> bool:
         return self.exemplar_variants is None and self.sample_variants is None
 
-    def _described(self, side: str, variants: Any, order: np.ndarray, inner: Similarity) -> tuple[Any, Worth]:
-        """Return the features of some variants, and what choosing them adds."""
-        if self.features is not None:
-            variants = getattr(self, "features_", self.features).transform(variants)
+    def _described(
+        self, side: str, variants: Any, order: np.ndarray, inner: Similarity, features: Any
+    ) -> tuple[Any, Worth]:
+        """Return some variants as the inner similarity compares them, and what choosing them adds."""
+        if features is not None:
+            variants = features.transform(variants)
         return variants, self._worth(side, inner, variants, order)
 
     def _all_described(self, side: str, several: list[Any]) -> tuple[Any, Worth]:
-        return self._described(side, together(several), np.arange(len(several)), self._inner())
+        return self._described(side, together(several), np.arange(len(several)), self._inner(), self.features_)
 
 
 class Latent(VariantSimilarity):
@@ -195,7 +218,8 @@ class Latent(VariantSimilarity):
     of the exemplar b and z_x through those of the sample x.
 
     Every variant is made and described once, those of the basis once for all samples; the inner similarity is computed
-    once for each pair of variants.
+    once for each pair of variants. In a :class:`besvm.Measure` with features, raw items are varied first and described
+    then: images are mirrored before their HOG cells are computed.
 
     Parameters
     ----------
@@ -206,32 +230,27 @@ class Latent(VariantSimilarity):
         :mod:`besvm.features.variants`). Samples may have different numbers of them. By default only the sample itself.
     exemplar_penalty, sample_penalty : sequence of float, optional
         R(z): a number for each variant, in their order. It is added, so it is usually 0 or less. By default 0.
-    features : transformer, optional
-        φ, applied after the variants are made, so that raw images can be mirrored and then described. It is fitted
-        on the unmodified samples, without labels.
 
     Attributes
     ----------
     similarity_ : Similarity
         The inner similarity with its data-derived parameters settled (on at most 5,000 rows, if there are features).
     features_ : transformer or None
-        As fitted.
+        φ, the fitted features of the measure.
 
     Notes
     -----
     Where the inner similarity does not change if *both* items are mirrored, mirroring one of them is enough:
     K(b', x') = K(b, x) and K(b, x') = K(b', x), so the four pairs hold two values. Mirror the exemplars only:
-    they are few and prepared once, while the features of the samples are then computed once, as without variants.
-    Features inside a similarity are its own: two measures that look at the same features compute them twice.
+    they are few and prepared once, while the features of the samples are then computed once, as without variants, for
+    all measures that share them.
 
     Examples
     --------
-    >>> from besvm.similarities import Latent
     >>> from besvm.features import mirror
-    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> from besvm.similarities import Latent
     >>> image = np.array([[0.0, 1.0, 3.0]])
-    >>> rows = FunctionTransformer(lambda images: images.reshape(len(images), -1))
-    >>> mirrored = Latent("linear", exemplar_variants=mirror, exemplar_penalty=[0, -0.5], features=rows)
+    >>> mirrored = Latent("linear", exemplar_variants=mirror, exemplar_penalty=[0, -0.5])
     >>> mirrored(np.array([image, image[:, ::-1]]), np.array([image]))
     array([[10. ],
            [ 9.5]])
@@ -247,17 +266,15 @@ class Latent(VariantSimilarity):
         sample_variants: Variants | None = None,
         exemplar_penalty: Sequence[float] | np.ndarray | None = None,
         sample_penalty: Sequence[float] | np.ndarray | None = None,
-        features: Any = None,
     ) -> None:
         self.similarity = similarity
         self.exemplar_variants = exemplar_variants
         self.sample_variants = sample_variants
         self.exemplar_penalty = exemplar_penalty
         self.sample_penalty = sample_penalty
-        self.features = features
 
     def fit(self, X: Any) -> Self:
-        """Fit the features on the unmodified samples X, and the inner similarity on what they give."""
+        """Fit the inner similarity on the unmodified samples X, as the features describe them."""
         for side in ("exemplar", "sample"):
             penalty = self._penalty(side)
             if penalty is None:
@@ -297,17 +314,17 @@ class Latent(VariantSimilarity):
             raise _wrong_length(side, penalty, int(order.max()) + 1)
         return penalty[order]
 
-    def _fold(self, out: np.ndarray) -> Fold:
+    def _update(self, out: np.ndarray) -> Update:
         out.fill(-np.inf)
 
-        def fold(K: np.ndarray, exemplar_worth: Worth, sample_worth: Worth) -> None:
+        def update(K: np.ndarray, exemplar_worth: Worth, sample_worth: Worth) -> None:
             if exemplar_worth is None and sample_worth is None:
                 np.maximum(out, K, out=out)
                 return
             for rows, sums in totals(K, exemplar_worth, sample_worth):
                 np.maximum(out[rows], sums, out=out[rows])
 
-        return fold
+        return update
 
     def _score(self, inner: float, total: float) -> float:
         return total
@@ -326,8 +343,6 @@ class Jitter(VariantSimilarity):
         K_I, usually a positive definite kernel: else d² is not a distance.
     exemplar_variants, sample_variants : callable, optional
         A function of ONE sample that returns a sequence of its variants, as for :class:`Latent`.
-    features : transformer, optional
-        Applied after the variants are made.
 
     Attributes
     ----------
@@ -353,12 +368,10 @@ class Jitter(VariantSimilarity):
         *,
         exemplar_variants: Variants | None = None,
         sample_variants: Variants | None = None,
-        features: Any = None,
     ) -> None:
         self.similarity = similarity
         self.exemplar_variants = exemplar_variants
         self.sample_variants = sample_variants
-        self.features = features
 
     @property
     def label(self) -> str:
@@ -372,18 +385,18 @@ class Jitter(VariantSimilarity):
         # d² is smallest where K_I - K_I(b_z, b_z) / 2 - K_I(x_z, x_z) / 2 is largest.
         return -self_similarities(inner, variants) / 2
 
-    def _fold(self, out: np.ndarray) -> Fold:
+    def _update(self, out: np.ndarray) -> Update:
         out.fill(np.nan)
         best = np.full_like(out, -np.inf)
 
-        def fold(K: np.ndarray, exemplar_worth: Worth, sample_worth: Worth) -> None:
+        def update(K: np.ndarray, exemplar_worth: Worth, sample_worth: Worth) -> None:
             for rows, sums in totals(K, exemplar_worth, sample_worth):
                 broken = np.isnan(sums)  # stays, to be seen and refused
                 better = (sums > best[rows]) | broken
                 np.copyto(best[rows], sums, where=better)
                 np.copyto(out[rows], np.where(broken, np.nan, K[rows]), where=better)
 
-        return fold
+        return update
 
     def _score(self, inner: float, total: float) -> float:
         return inner

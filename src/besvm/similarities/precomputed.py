@@ -14,8 +14,8 @@ from besvm.similarities.registry import register
 class Precomputed(Similarity):
     """X holds the similarities themselves: row i, column j is s(b_j, x_i).
 
-    With ``basis="auto"`` and an X that is not square, X is the n x B block itself and every column is used.
-    With any other basis, X is n x n (test rows x n when predicting) and the columns of the chosen rows are
+    With ``basis="auto"`` every column is an exemplar, whether X is square or not, and cross-validation cuts rows
+    alone. With any other basis X is n x n (test rows x n when predicting) and the columns of the chosen rows are
     picked; cross-validation then cuts rows and columns alike.
 
     Examples
@@ -27,10 +27,15 @@ class Precomputed(Similarity):
     """
 
     vectors: ClassVar[bool] = True
+    precomputed: ClassVar[bool] = True
 
     def exemplars(self, X: Any, rows: np.ndarray) -> Any:
         """Return the row numbers: of a precomputed exemplar only its column is needed."""
         return np.asarray(rows)
+
+    def subset(self, X: Any, rows: np.ndarray) -> Any:
+        """Return the rows and, of a square X, the same columns."""
+        return X[rows][:, rows] if X.shape[0] == X.shape[1] else X[rows]
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         """Return the columns B of A."""

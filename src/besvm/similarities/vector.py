@@ -32,6 +32,7 @@ class VectorSimilarity(Similarity):
     """
 
     vectors: ClassVar[bool] = True
+    any_float: ClassVar[bool] = True
 
     @abstractmethod
     def tile(self, basis: np.ndarray) -> TileFunction:

@@ -1,0 +1,75 @@
+"""The contract of a normalization: what it learns from, and what it leaves for new samples."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from besvm.blocks import RowBlocks
+
+
+@dataclass(frozen=True)
+class RawSimilarities:
+    """The raw similarities of the training rows, and what is known of the basis.
+
+    ``within()`` gives the similarities within the basis, K_mm, and ``basis_labels()`` the class numbers of the
+    exemplars, a matrix or an array for each measure; both are computed only when they are asked for.
+    """
+
+    blocks: RowBlocks  # (n, D)
+    groups: list[slice]  # the columns of each measure
+    weights: np.ndarray | None  # (n,) what the rows weigh
+    basis_labels: Callable[[], list[np.ndarray]]
+    within: Callable[[], list[np.ndarray]]
+
+
+class Normalizer(ABC):
+    """A learned normalization: what is done to the similarities of any samples.
+
+    ``mixes`` says whether a feature depends on several exemplars; only where it does not can exemplars be dropped.
+    """
+
+    mixes: ClassVar[bool] = False
+
+    @abstractmethod
+    def __call__(self, block: np.ndarray) -> np.ndarray:
+        """Change a block of raw similarities (rows, D) in place, and return it."""
+
+    @abstractmethod
+    def keep(self, columns: np.ndarray) -> Self:
+        """Return the normalization of the columns where this mask is true."""
+
+    def learned(self) -> dict[str, np.ndarray]:
+        """Return what an estimator shows of it as attributes, by name."""
+        return {}
+
+    def apply(self, blocks: RowBlocks) -> None:
+        """Normalize all of the raw similarities in ``blocks``."""
+        blocks.update(lambda rows, block: self(block))
+
+
+class Normalization(BaseEstimator, ABC):  # type: ignore[misc]
+    """How raw similarities become features: what a user passes as ``normalize``, with its parameters.
+
+    Attributes
+    ----------
+    mixes : bool
+        Whether its features mix exemplars.
+    matrices : int
+        How many B x B matrices of float64 it takes to learn, for the memory plan.
+    """
+
+    mixes: ClassVar[bool] = False
+    matrices: ClassVar[int] = 0
+
+    def check(self) -> None:
+        """Refuse parameters that make no sense."""
+
+    @abstractmethod
+    def learn(self, raw: RawSimilarities) -> Normalizer:
+        """Learn from the raw similarities of the training rows, each measure for itself."""
