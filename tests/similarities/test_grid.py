@@ -52,14 +52,17 @@ def cases(draw):
     return A, B, rigid, local, draw(penalties(rigid)), draw(penalties(local)), draw(st.booleans()), moving
 
 
+@pytest.mark.parametrize("plain", ["", "1"], ids=["vectors", "plain"])
 @settings(max_examples=60, deadline=None)
-@given(cases())
-def test_equal_to_the_naive_loops(case):
+@given(case=cases())
+def test_equal_to_the_naive_loops(plain, case):
     A, B, rigid, local, rigid_penalty, local_penalty, cosine, moving = case
     parameters = {"rigid": rigid, "local": local, "rigid_penalty": rigid_penalty, "local_penalty": local_penalty}
     parameters |= {"cosine": cosine, "moving": moving}
     wanted = reference.deformable(A, B, **parameters)
-    measure = Deformable(**parameters)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BESVM_PLAIN_KERNELS", plain)
+        got = Deformable(**parameters)(A, B)
     if cosine:
         # Where a self-similarity is nearly zero the quotient is all rounding error.
         own = [
@@ -67,9 +70,9 @@ def test_equal_to_the_naive_loops(case):
             for X in (A, B)
         ]
         sound = np.logical_and.outer(*(own_one > 0.1 for own_one in own))
-        np.testing.assert_allclose(measure(A, B)[sound], wanted[sound], rtol=1e-2, atol=1e-3)
+        np.testing.assert_allclose(got[sound], wanted[sound], rtol=1e-2, atol=1e-3)
     else:
-        assert_close(measure(A, B), wanted, A, B)
+        assert_close(got, wanted, A, B)
 
 
 @settings(max_examples=40, deadline=None)
