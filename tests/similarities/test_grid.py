@@ -52,14 +52,17 @@ def cases(draw):
     return A, B, rigid, local, draw(penalties(rigid)), draw(penalties(local)), draw(st.booleans()), moving
 
 
+@pytest.mark.parametrize("plain", ["", "1"], ids=["vectors", "plain"])
 @settings(max_examples=60, deadline=None)
-@given(cases())
-def test_equal_to_the_naive_loops(case):
+@given(case=cases())
+def test_equal_to_the_naive_loops(plain, case):
     A, B, rigid, local, rigid_penalty, local_penalty, cosine, moving = case
     parameters = {"rigid": rigid, "local": local, "rigid_penalty": rigid_penalty, "local_penalty": local_penalty}
     parameters |= {"cosine": cosine, "moving": moving}
     wanted = reference.deformable(A, B, **parameters)
-    measure = Deformable(**parameters)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BESVM_PLAIN_KERNELS", plain)
+        got = Deformable(**parameters)(A, B)
     if cosine:
         # Where a self-similarity is nearly zero the quotient is all rounding error.
         own = [
@@ -67,9 +70,9 @@ def test_equal_to_the_naive_loops(case):
             for X in (A, B)
         ]
         sound = np.logical_and.outer(*(own_one > 0.1 for own_one in own))
-        np.testing.assert_allclose(measure(A, B)[sound], wanted[sound], rtol=1e-2, atol=1e-3)
+        np.testing.assert_allclose(got[sound], wanted[sound], rtol=1e-2, atol=1e-3)
     else:
-        assert_close(measure(A, B), wanted, A, B)
+        assert_close(got, wanted, A, B)
 
 
 @settings(max_examples=40, deadline=None)
@@ -276,6 +279,9 @@ ONES = np.ones((1, 2, 2, 1))
         (Rigid(), ONES, ONES[:, :0], r"got float64 of shape \(1, 0, 2, 1\)"),
         (Rigid(), ONES[..., [0, 0]], ONES, r"shape \(2, 2, 1\) .* got \(2, 2, 2\); compute"),
         (Rigid(), ONES * np.nan, ONES, "finite float32 numbers, got NaN"),
+        (Deformable(), ONES, ONES * np.nan, "finite float32 numbers, got NaN"),
+        (Deformable(), ONES * 1e39, ONES, "finite float32 numbers, got NaN or infinity"),
+        (Deformable(), ONES * 1e30, ONES, r"small enough to square in float32, got 1e\+30; scale them down"),
         (Rigid(-1), ONES, ONES, "radius must be a whole number .* got -1"),
         (Deformable(1.5), ONES, ONES, r"rigid must be a whole number .* got 1\.5"),
         (Deformable(0, True), ONES, ONES, "local must be .* got True"),

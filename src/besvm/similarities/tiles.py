@@ -27,6 +27,7 @@ def squared_distance_to(basis: np.ndarray, factor: float) -> TileFunction:
     result would still be off by more than a thousandth, the product is done in float64.
     """
     middle = np.median(basis, axis=0)  # unlike the mean, blind to a few exemplars far away
+    middle[~np.isfinite(middle)] = 0  # an exemplar with a NaN spoils its own similarities, not those of all
     centered = basis - middle
     error = np.finfo(basis.dtype).eps * abs(factor) * float(squares(centered).max(initial=0))
     dtype = np.dtype(np.float64) if error > 1e-3 and factor < 0 else basis.dtype

@@ -1,16 +1,17 @@
-"""The numba loops over vectors. Numba is imported only by the _compiled modules, and they only when needed."""
+"""The numba loops over vectors. Import this module only inside the function that needs it.
+
+A NaN must come out as a NaN, to be seen and refused: no ``fastmath=True``, which lets the compiler make anything of it.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 _f = np.float32
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
 def manhattan_tile(A, B, out):
     """out[i, j] = sum_k |A[i, k] - B[j, k]|."""
     for i in range(A.shape[0]):
@@ -21,27 +22,18 @@ def manhattan_tile(A, B, out):
             out[i, j] = total
 
 
-@intrinsic
-def _float_with_bits(typing_context, bits):
-    """Return the float32 whose bit pattern is ``bits``."""
-
-    def codegen(context, builder, signature, args):
-        return builder.bitcast(args[0], ir.FloatType())
-
-    return types.float32(types.int32), codegen
-
-
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def exp_of_nonpositive(tile):
     """Replace a contiguous float32 tile by min(1, exp(tile)), to 2e-7 of the value, four times as fast as np.exp.
 
-    exp(x) = 2^k exp(r) with |r| <= log(2) / 2: 2^k is written as bits, exp(r) is its Taylor series.
+    exp(x) = 2^k exp(r) with |r| <= log(2) / 2: 2^k is written as bits, exp(r) is its Taylor series. Comparisons are
+    false for a NaN, so each of them is put such that it lets the NaN pass.
     """
     flat = tile.reshape(-1)
     for i in range(flat.size):
-        x = min(_f(0), flat[i])
+        x = _f(0) if flat[i] > _f(0) else flat[i]
         k = np.floor(x * _f(1.4426950408889634) + _f(0.5))
-        k = max(k, _f(-126))
+        k = k if k > _f(-126) else _f(-126)
         r = x - k * _f(0.693359375)  # log(2) in two parts, the first exact in float32
         r = r + k * _f(2.12194440e-4)
         p = _f(1 / 5040)
@@ -52,5 +44,5 @@ def exp_of_nonpositive(tile):
         p = p * r + _f(0.5)
         p = p * r + _f(1)
         p = p * r + _f(1)
-        power = _float_with_bits(np.int32((np.int32(k) + np.int32(127)) << 23))
-        flat[i] = p * power if x > _f(-87) else _f(0)
+        power = np.int32((np.int32(k) + np.int32(127)) << 23).view(np.float32)
+        flat[i] = _f(0) if x < _f(-87) else p * power

@@ -309,8 +309,14 @@ def _as_grids(items: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
 
 
 def _as_float32(grids: np.ndarray) -> np.ndarray:
-    grids = np.ascontiguousarray(grids, dtype=np.float32)
-    if not np.isfinite(grids).all():
+    """Return the grids in float32; the maxima behind could hide a NaN or an overflow, so there must be none."""
+    with np.errstate(over="ignore"):
+        grids = np.ascontiguousarray(grids, dtype=np.float32)
+        squared = np.einsum("nijk,nijk->n", grids, grids)
+    if not np.isfinite(squared).all():
+        if np.isfinite(grids).all():
+            largest = np.abs(grids).max()
+            raise ValueError(f"grids must be small enough to square in float32, got {largest:g}; scale them down")
         raise ValueError("grids must hold finite float32 numbers, got NaN or infinity; remove or replace them")
     return grids
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from besvm._support.threads import slices
 from besvm.similarities.grid.displacements import Displacements, box
+from besvm.similarities.grid.tile import tile_module
 
 Fill = Callable[[np.ndarray, np.ndarray], None]  # (grids of some samples, rows of the output to fill)
 
-ROWS = 72  # samples scored by one thread at a time
+ROWS = 72  # samples scored by one thread at a time: a whole number of tiles of either kind
 _BLOCK = 128  # exemplars scored at a time by frequency: the products of a block stay in the last cache
 
 
@@ -105,8 +106,6 @@ def _pack_spectrum(exemplars: np.ndarray) -> np.ndarray:
 
 def deformable_scores(basis: np.ndarray, rigid: Displacements, local: Displacements, exemplar_moves: bool) -> Fill:
     """Score by eq. sim:nonrigid: multiply every pair of cells that can meet, once, then take the maxima."""
-    from besvm.similarities.grid.kernels import EXEMPLARS, SAMPLES, deformable_tile
-
     h, w = basis.shape[1:3]
     local_table = local.table()
     far = (local_table.shape[0] // 2, local_table.shape[1] // 2)
@@ -114,11 +113,12 @@ def deformable_scores(basis: np.ndarray, rigid: Displacements, local: Displaceme
     rigid_table = rigid.within(overlap).table().astype(np.float32)
     local_value = local_table.ravel().astype(np.float32) if local_table.any() else None
     beyond = np.float32(h * w * local_table.max() + rigid.best_beyond(overlap))
-    exemplars = _pack_cells(basis, EXEMPLARS)
+    compiled = tile_module(penalized=local_value is not None)
+    exemplars = _pack_cells(basis, compiled.EXEMPLARS)
 
     def fill(samples: np.ndarray, out: np.ndarray) -> None:
-        packed = _pack_cells(samples, SAMPLES)
-        deformable_tile(packed, exemplars, exemplar_moves, rigid_table, far, local_value, beyond, out)
+        packed = _pack_cells(samples, compiled.SAMPLES)
+        compiled.deformable_tile(packed, exemplars, exemplar_moves, rigid_table, far, local_value, beyond, out)
 
     return fill
 

@@ -1,9 +1,11 @@
-"""The compiled loops over pairs of cells. Import this module only inside the function that needs it.
+"""The scores of grids whose cells move one by one, in vectors.
 
 A register tile holds the scores of SAMPLES samples x EXEMPLARS exemplars: twelve AVX2 registers, which leaves
 four for the operands. The dot products and the maxima of a tile are short loops whose state must stay in
-registers from the first turn to the last. numba has no type for that, so they are written as LLVM vectors,
-which every processor LLVM knows can run; all the rest is plain numba.
+registers from the first turn to the last. numba has no type for that, so they are written as LLVM vectors;
+all the rest is plain numba. plain_tile does the same without them, and tile.py chooses.
+
+Import this module only inside the function that needs it.
 """
 
 from __future__ import annotations

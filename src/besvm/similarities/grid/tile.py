@@ -1,0 +1,69 @@
+"""Which of the two compiled loops scores grids whose cells move one by one: the vectors, where they work."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from functools import cache
+from types import ModuleType
+
+import numpy as np
+
+PLAIN = "BESVM_PLAIN_KERNELS"
+
+
+def tile_module(penalized: bool) -> ModuleType:
+    """Return the module whose ``deformable_tile``, SAMPLES and EXEMPLARS to use.
+
+    The vectors are tried once. Where the processor or the LLVM at hand can't take them, a warning says so and plain
+    numba stands in, with the same scores in up to twice the time. The environment variable BESVM_PLAIN_KERNELS=1 asks
+    for that from the start, in case the trial itself should crash.
+
+    Parameters
+    ----------
+    penalized : bool
+        Whether moves of single cells cost something: the two cases are compiled, and so tried, separately.
+    """
+    from besvm.similarities.grid import plain_tile
+
+    if os.environ.get(PLAIN) or not _vectors_work(penalized):
+        return plain_tile
+    from besvm.similarities.grid import vector_tile
+
+    return vector_tile
+
+
+@cache
+def _vectors_work(penalized: bool) -> bool:
+    try:
+        right = _score_right(penalized)
+        reason = "they give wrong numbers"
+    except Exception as error:  # numba, llvmlite and LLVM each have their own ways to fail
+        right, reason = False, f"{type(error).__name__}: {error}"
+    if not right:
+        warnings.warn(
+            f"the vector kernels of Deformable don't work on this machine ({reason}); plain numba gives the same "
+            f"scores, in up to twice the time. Set {PLAIN}=1 to use it without this warning",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return right
+
+
+def _score_right(penalized: bool) -> bool:
+    """Score grids of equal cells x and y: each gains the larger of depth · x · y and, beyond the frame, 0."""
+    from besvm.similarities.grid.vector_tile import EXEMPLARS, SAMPLES, deformable_tile
+
+    side, depth = 2, 3
+    x, y = np.arange(SAMPLES, dtype=np.float32) + 1, np.arange(EXEMPLARS, dtype=np.float32) - EXEMPLARS // 2
+    samples, basis = (np.tile(numbers, (1, side, side, depth, 1)) for numbers in (x, y))
+    value = 0.5 if penalized else 0.0
+    expected = side * side * (np.maximum(depth * np.outer(x, y), 0) + value)
+    right = True
+    for far in (1, 2):  # the nine nearest cells have a loop of their own
+        values = np.full((2 * far + 1) ** 2, value, dtype=np.float32) if penalized else None
+        out = np.empty((SAMPLES, EXEMPLARS), dtype=np.float32)
+        rigid_value = np.zeros((1, 1), dtype=np.float32)
+        deformable_tile(samples, basis, True, rigid_value, (far, far), values, np.float32(-np.inf), out)
+        right &= bool((out == expected).all())
+    return right
