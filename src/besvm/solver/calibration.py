@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy.sparse import issparse
 from scipy.special import softmax
 
 from besvm.blocks import RowBlocks
@@ -34,26 +31,48 @@ def held_out_problem(problem: Problem, fold: np.ndarray, n_folds: int) -> Proble
 
 
 def folds(blocks: RowBlocks, problem: Problem, n_classes: int) -> np.ndarray:
-    """Return every row's fold: in each class the rows are dealt out in the order of their norms.
+    """Return every row's fold; N_FOLDS stands for none.
 
-    Copies of a row have one norm and so one fold: none is trained on while another is held out, and a row that
-    weighs 2 is treated like two rows.
+    Copies of a row share a fold: none is trained on while another is held out, and a row that weighs 2 is treated like
+    two rows. But a row with a copy for every fold is spread over them: a model that was shown none of the copies says
+    little about one that was. No class is ever held out whole. Otherwise the rows of a class are dealt out evenly, in
+    an order that depends neither on the order they come in nor on that of the columns.
     """
-    norms = np.concatenate(list(blocks.map(lambda rows, block: _norms(block))))
-    same = 64 * np.finfo(blocks.dtype).eps * np.abs(norms).max(initial=0)
-    fold = np.full(len(norms), N_FOLDS, dtype=np.int8)
+    # the sums hardly change with the order of the columns; the random projections tell apart what has equal sums
+    vectors = np.column_stack([np.ones(blocks.shape[1]), np.random.default_rng(0).standard_normal(blocks.shape[1])])
+    vectors = vectors.astype(blocks.dtype)
+    places = np.concatenate(list(blocks.map(lambda rows, block: block @ vectors)))  # (n, 2)
+    rounding = 64 * np.finfo(blocks.dtype).eps * np.abs(places).max(axis=0)
+    fold = np.full(len(places), N_FOLDS, dtype=np.int8)
     for label in range(n_classes):
         rows = np.flatnonzero((problem.labels == label) & (problem.weights > 0))
-        rows = rows[np.argsort(norms[rows], kind="stable")]
-        new = np.diff(norms[rows], prepend=-np.inf) > same
-        fold[rows] = (np.cumsum(new) + label) % N_FOLDS  # rare classes do not all meet in fold 1
+        sums, projections = (_levels(places[rows, k], rounding[k]) for k in (0, 1))
+        order = np.lexsort((projections, sums))
+        unit = _units((np.diff(sums[order], prepend=-1) != 0) | (np.diff(projections[order], prepend=-1) != 0))
+        rank = _ranks(-np.bincount(unit, problem.weights[rows[order]]))  # the heaviest first, to end up even
+        if len(rank) > 1:
+            fold[rows[order]] = (rank[unit] + label) % N_FOLDS  # rare classes do not all meet in one fold
     return fold
 
 
-def _norms(block: Any) -> np.ndarray:
-    if issparse(block):
-        return np.sqrt(np.asarray(block.multiply(block).sum(axis=1), dtype=np.float64).ravel())
-    return np.sqrt(np.einsum("ij,ij->i", block, block, dtype=np.float64))
+def _levels(values: np.ndarray, rounding: float) -> np.ndarray:
+    """Return the rank of every value, where values that rounding may have set apart have one rank."""
+    order = np.argsort(values, kind="stable")
+    level = np.empty(len(values), dtype=np.intp)
+    level[order] = np.cumsum(np.diff(values[order], prepend=values[order[:1]]) > rounding)
+    return level
+
+
+def _units(new: np.ndarray) -> np.ndarray:
+    """Return the number of the unit that each row is dealt out with, where ``new`` marks the first of equal rows."""
+    unit = np.cumsum(new) - 1
+    return np.cumsum(new | (np.bincount(unit)[unit] >= N_FOLDS)) - 1
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    rank = np.empty(len(values), dtype=np.intp)
+    rank[np.argsort(values, kind="stable")] = np.arange(len(values))
+    return rank
 
 
 def average(result: Result, K: int) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +98,12 @@ def _calibrate(result: Result, problem: Problem, n_classes: int) -> float:
 
 
 def most_likely_slope(margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, n_classes: int) -> float:
-    """Maximize the likelihood of the labels over the slope, by Newton's method: the logarithm is concave."""
+    """Maximize the likelihood of the labels over the slope, by Newton's method: the logarithm is concave.
+
+    Without any rows the margins are left as they are.
+    """
+    if len(labels) == 0:
+        return 1.0
     scores = np.hstack([-margins, margins]) / 2 if n_classes == 2 else margins  # sigmoid(f) = softmax(-f/2, f/2)
     # as in Platt (1999), targets just short of 0 and 1 keep separable data from certainty
     doubt = 1 / (weights.sum() + 2)

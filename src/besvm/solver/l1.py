@@ -21,7 +21,7 @@ from besvm._support.threads import n_workers, thread_map
 from besvm.blocks.contract import COARSE_BYTES, COMPUTE_BYTES, RowBlocks
 from besvm.solver.l1_model import Model, shrunk, smallest_subgradient
 from besvm.solver.newton import BLOCKS_IN_FLIGHT
-from besvm.solver.problem import Columns, Intercept, Problem, Result
+from besvm.solver.problem import TINY, Columns, Intercept, Problem, Result
 
 HESSIAN_BYTES = 1 << 28  # what the Hessians of the columns solved together may take
 SMALLEST_LIMIT = 32  # weights that a working set may always have
@@ -143,7 +143,7 @@ class _ProximalNewton(Columns):
 
     def _best_intercept(self, balance: np.ndarray, mass: np.ndarray) -> np.ndarray:
         """Return the best intercept for w = 0: c₊ - c₋, shrunk by penalty / 2C, over c₊ + c₋."""
-        return np.asarray(shrunk(balance, self.penalty[-1] / (2 * self.C)) / mass)
+        return np.asarray(shrunk(balance, self.penalty[-1] / (2 * self.C)) / np.maximum(mass, TINY))
 
     def start_from(self, coef: np.ndarray, intercept: np.ndarray) -> None:
         """Go on from a given solution instead of w = 0, unless w = 0 is the solution."""

@@ -13,6 +13,7 @@ from besvm.blocks.contract import RowBlocks
 from besvm.solver.preconditioner import Preconditioner
 
 Intercept = Literal["free", "penalized", "none"]
+TINY = float(np.finfo(np.float64).tiny)  # below any divisor: for columns in which no row weighs anything
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Design:
         weights = weights.astype(self.dtype)
         self.n_passes += 1
         total, mass = self.blocks.sum(lambda rows, block: (block.T @ weights[rows], weights[rows].sum()))
-        self.mean = total / mass
+        self.mean = total / np.maximum(mass, TINY)
 
     def forward(self, V: np.ndarray) -> Callable[[Any], np.ndarray]:
         """Return the function block -> [block - mean, constant] @ V, of shape (rows, K)."""
@@ -154,7 +155,7 @@ class Columns:
 
     def _best_intercept(self, balance: np.ndarray, mass: np.ndarray) -> np.ndarray:
         """Return the best intercept for w = 0, where c₊ - c₋ = ``balance`` and c₊ + c₋ = ``mass``: squared penalty."""
-        return np.asarray(balance / (mass + self.penalty[-1] / (2 * self.C)))
+        return np.asarray(balance / np.maximum(mass + self.penalty[-1] / (2 * self.C), TINY))
 
     def rounding(self, feature: float) -> float:
         """Return the norm that rounding errors alone give the gradient at w = 0, for features of this size."""
