@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
 
+from besvm._support.validation import check_n_jobs
+
 T = TypeVar("T")
 S = TypeVar("S")
 
@@ -24,7 +26,7 @@ _asked: ContextVar[int | None] = ContextVar("besvm_n_jobs", default=None)
 @contextmanager
 def workers(n_jobs: int | None) -> Iterator[None]:
     """Let everything inside the ``with`` use ``n_jobs`` workers (None leaves the number as it is)."""
-    token = _asked.set(_asked.get() if n_jobs is None else effective_n_jobs(n_jobs))
+    token = _asked.set(_asked.get() if check_n_jobs(n_jobs) is None else effective_n_jobs(n_jobs))
     try:
         yield
     finally:

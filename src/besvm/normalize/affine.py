@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags, check_array
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.rows import check_one_shape
-from besvm._support.validation import validated
+from besvm._support.validation import check_sample_weight, validated
 from besvm.blocks import MemoryBlocks, RowBlocks
 
 NORMALIZATIONS = ("mean-norm", "z-score", None)
@@ -114,10 +114,7 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         """
         check_one_shape(X, "samples")
         X = validated(self, X, dtype=(np.float64, np.float32), allow_nd=True)
-        if sample_weight is None:
-            weights = None
-        else:
-            weights = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+        weights = None if sample_weight is None else check_sample_weight(sample_weight, len(X), X.dtype)
         flat = X.reshape(len(X), -1)
         learned = fit_affine(MemoryBlocks(flat), [slice(0, flat.shape[1])], "mean-norm", weights)
         assert learned is not None

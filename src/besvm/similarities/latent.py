@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
+from besvm._support.validation import check_block
 from besvm.similarities.contract import Similarity
 from besvm.similarities.precomputed import Precomputed
 from besvm.similarities.registry import resolve
@@ -126,7 +127,7 @@ class VariantSimilarity(Similarity):
                 fold: Fold | None = None
                 for variants, worth in (self._described("sample", *choice, inner) for choice in choices):
                     for compare, exemplar_worth in packed:
-                        K = _checked(compare(variants), (rows.stop - rows.start, n_basis))
+                        K = check_block(compare(variants), (rows.stop - rows.start, n_basis), "the inner similarity")
                         if out is None:  # only now is it known how exact K_I is
                             out = np.empty((n_rows(A), n_basis), dtype=np.result_type(K, np.float32))
                         fold = fold or self._fold(out[rows])
@@ -393,13 +394,3 @@ def _wrong_length(side: str, penalty: np.ndarray, most: int) -> ValueError:
     return ValueError(
         f"{side}_penalty must hold a number for each variant, got {len(penalty)} for samples of up to {most} variants"
     )
-
-
-def _checked(K: Any, shape: tuple[int, int]) -> np.ndarray:
-    """Return K_I if it has a number for each pair: a shape that merely broadcasts would go unnoticed."""
-    K = np.asarray(K)
-    if K.shape != shape:
-        raise ValueError(
-            f"the inner similarity must return a matrix of shape {shape} (samples, exemplars), got {K.shape}"
-        )
-    return K
