@@ -29,7 +29,8 @@ from besvm._support.validation import (
     validated,
 )
 from besvm.blocks import MemoryBlocks, RowBlocks
-from besvm.blocks.plan import filled, plan
+from besvm.blocks.fill import filled
+from besvm.blocks.plan import plan
 from besvm.expand.expander import Expander, fit_expander, mark_input, n_different
 from besvm.expand.training import training_set
 from besvm.measures import as_measures

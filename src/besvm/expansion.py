@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.threads import workers
 from besvm._support.validation import atomic_fit, check_vectors, forget, labels_or_none, make_rng
-from besvm.blocks.plan import filled
+from besvm.blocks.fill import filled
 from besvm.expand.expander import fit_expander, mark_input
 from besvm.measures import Measure, as_measure, compares_vectors
 from besvm.normalize.affine import Affine

@@ -121,7 +121,7 @@ def test_matrix_removed_by_another_process_is_no_matter(tmp_path, monkeypatch):
 
 def test_full_disk_is_said(tmp_path, monkeypatch, capsys):
     cache = MatrixCache(tmp_path, 10_000, verbose=1)
-    monkeypatch.setattr(np, "save", lambda *args, **kwargs: (_ for _ in ()).throw(OSError(28, "No space left")))
+    monkeypatch.setattr(os, "posix_fallocate", lambda *args: (_ for _ in ()).throw(OSError(28, "No space left")))
     assert cache.get({"a": 1}, (10, 10), ones).sum() == 100
     assert "are not kept" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

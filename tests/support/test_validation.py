@@ -91,6 +91,7 @@ BAD_WEIGHTS = [
     (np.r_[np.nan, np.ones(39)], "sample_weight must be finite and at least 0, got nan for row 0"),
     (np.r_[np.ones(39), np.inf], "sample_weight must be finite and at least 0, got inf for row 39"),
     (np.r_[1.0, -2.0, np.ones(38)], "sample_weight must be finite and at least 0, got -2 for row 1"),
+    (np.zeros(40), "sample_weight must be above zero for some rows, got only zeros"),
     (["much"] * 40, "sample_weight must be numbers, got"),
 ]
 

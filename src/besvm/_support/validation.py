@@ -157,6 +157,8 @@ def check_sample_weight(sample_weight: Any, n: int, dtype: Any) -> np.ndarray:
     wrong = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
     if len(wrong):
         raise ValueError(f"sample_weight must be finite and at least 0, got {weights[wrong[0]]:g} for row {wrong[0]}")
+    if not weights.any():
+        raise ValueError("sample_weight must be above zero for some rows, got only zeros")
     return weights
 
 

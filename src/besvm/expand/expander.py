@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows, take
 from besvm.basis.choose import Exemplars, choose_rows
-from besvm.blocks.plan import rows_per_block
+from besvm.blocks.computed import rows_per_block
 from besvm.measures import Measure, as_measures
 from besvm.similarities.contract import Similarity
 from besvm.similarities.precomputed import Precomputed

@@ -27,7 +27,7 @@ from besvm._support.validation import (
     check_vectors,
     make_rng,
 )
-from besvm.blocks.joined import Part, SideBySide
+from besvm.blocks.joined import JoinedBlocks, Part
 from besvm.blocks.plan import Plan, plan
 from besvm.classifier import BESVMClassifier
 from besvm.expand.expander import Expander, fit_expander, mark_input
@@ -322,8 +322,8 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
                 part[slice(first + rows.start, first + rows.stop)] = source(span(X, rows), rows.start)
                 shown.advance(rows.stop - rows.start)
             first += n_rows(X)
-        normalizer = fit_normalizer(source, SideBySide([part], data.train), data.X, None, self.normalize)
-        apply_in_place(normalizer, SideBySide([part], slice(0, data.n_all)))
+        normalizer = fit_normalizer(source, JoinedBlocks([part], data.train), data.X, None, self.normalize)
+        apply_in_place(normalizer, JoinedBlocks([part], slice(0, data.n_all)))
 
     def _select(self, trials: Trials, most: int) -> tuple[list[int], list[Step], Step | None]:
         order: list[int] = []

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from besvm._support.files import sweep, whole_file, write_text
-from besvm.blocks.joined import NpyRows, Part
+from besvm.blocks.joined import Part
+from besvm.blocks.npy import NpyMatrix
+
+ADVICE = "choose a folder on a larger disk, or use a smaller basis"
 
 
 class FeatureStore:
@@ -32,16 +35,16 @@ class FeatureStore:
         path = self.folder / f"{key}.npy"
         if not _is_sound(path, shape, dtype):
             with whole_file(path) as unfinished:
-                fill(NpyRows.create(unfinished, shape, dtype))
+                fill(NpyMatrix.create(unfinished, shape, dtype, ADVICE))
+        kept = NpyMatrix(path)
         if self.in_memory:
-            kept: np.ndarray = np.load(path, allow_pickle=False)
-            return kept
-        return NpyRows(path)
+            return np.array(kept[slice(0, shape[0])])
+        return kept
 
 
 def _is_sound(path: Path, shape: tuple[int, int], dtype: np.dtype[Any]) -> bool:
     try:
-        kept = NpyRows(path)
+        kept = NpyMatrix(path)
     except (OSError, ValueError):
         return False
     if kept.shape != shape or kept.dtype != dtype:

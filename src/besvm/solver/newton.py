@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from besvm.blocks.contract import COMPUTE_BYTES, RowBlocks
+from besvm.blocks.computed import COMPUTE_BYTES
+from besvm.blocks.contract import RowBlocks
 from besvm.solver.preconditioner import Preconditioner, last_rank, sketch
 from besvm.solver.problem import Columns, Intercept, Problem, Result
 
