@@ -19,7 +19,7 @@ def make(store, matrix, folder=None):
     disk = DiskBlocks(matrix.shape, matrix.dtype, folder)
     for start in range(0, len(matrix), 100):
         rows = slice(start, min(start + 100, len(matrix)))
-        disk.write(rows, matrix[rows])
+        disk.matrix[rows] = matrix[rows]
     return disk
 
 

@@ -10,12 +10,13 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from besvm._support.progress import progress, say
+from besvm._support.progress import say
 from besvm._support.public import public
-from besvm._support.rows import n_rows, span
-from besvm._support.threads import slices, workers
+from besvm._support.rows import n_rows
+from besvm._support.threads import workers
 from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors, make_rng
-from besvm.blocks.plan import filled, plan
+from besvm.blocks.fill import by_blocks, filled
+from besvm.blocks.plan import plan
 from besvm.expand import Expander, FeatureMap, fit_expander, learn_feature_map, mark_input, training_set
 from besvm.linear import MarginClassifier
 from besvm.measures import TunableMeasures, as_measures
@@ -177,12 +178,13 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
         X = check_vectors(self, X, self._vectors, reset=False)
         expander = self._map.expander
         weights = self.coef_.T.astype(expander.dtype)
-        margins = np.empty((n_rows(X), len(self.intercept_)))
-        with workers(self.n_jobs), progress("predicting", n_rows(X), self.verbose) as shown:
-            for rows in slices(n_rows(X), expander.rows_per_block):
-                margins[rows] = self._map(span(X, rows), rows.start) @ weights + self.intercept_
-                shown.advance(rows.stop - rows.start)
-        return margins
+
+        def margins(samples: Any, first_row: int) -> np.ndarray:
+            return self._map(samples, first_row) @ weights + self.intercept_
+
+        with workers(self.n_jobs):
+            out = np.empty((n_rows(X), len(self.intercept_)))
+            return by_blocks(X, margins, out, expander.rows_per_block, "predicting", self.verbose)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from besvm._support.public import public
 from besvm._support.threads import workers
 from besvm._support.validation import atomic_fit, check_vectors, forget, labels_or_none, make_rng
-from besvm.blocks.plan import filled
+from besvm.blocks.fill import filled
 from besvm.expand import fit_expander, learn_feature_map, mark_input
 from besvm.measures import TunableMeasures, as_measures, compares_vectors
 from besvm.normalize import as_normalization

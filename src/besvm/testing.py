@@ -31,6 +31,7 @@ def check_similarity(similarity: Any, X: Any, *, rtol: float = 1e-4) -> None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.similarities import RBF
     >>> from besvm.testing import check_similarity
     >>> check_similarity(RBF(), np.random.default_rng(0).normal(size=(8, 3)))

@@ -10,6 +10,7 @@ import pytest
 from besvm._support.memory import available_memory
 from besvm._support.units import parse_bytes, show_bytes
 from besvm.blocks import DiskBlocks, MemoryBlocks, disk, memory
+from besvm.blocks.npy import NpyMatrix
 from besvm.blocks.plan import plan
 from stores import STORES, make
 
@@ -77,6 +78,32 @@ def test_a_full_disk_says_how_much_was_wanted_and_leaves_nothing(tmp_path):
     assert "the features need 40 MB of disk" in sentence
     assert "storage='recompute'" in sentence
     assert os.listdir(tmp_path) == []
+
+
+def test_a_matrix_in_a_file_takes_its_space_at_once_and_is_an_npy_file(tmp_path, rng, monkeypatch):
+    values = rng.normal(size=(50, 3))
+    for reserved in (True, False):  # with and without the system's help
+        if not reserved:
+            monkeypatch.delattr(os, "posix_fallocate", raising=False)
+        path = tmp_path / f"{reserved}.npy"
+        matrix = NpyMatrix.create(path, (50, 3), np.float64)
+        assert os.stat(path).st_blocks * 512 >= 50 * 3 * 8
+        assert not np.load(path).any()
+        for rows in (slice(20, 50), slice(0, 20)):
+            matrix[rows] = values[rows]
+        np.testing.assert_array_equal(np.load(path), values)
+        np.testing.assert_array_equal(NpyMatrix(path)[slice(7, 31)], values[7:31])
+    with pytest.raises(ValueError, match="cannot hold a block"):
+        matrix[slice(0, 5)] = values[:4]
+
+
+@pytest.mark.parametrize(
+    "wrong", [np.ones(3), np.ones((3, 3), dtype=int), np.asfortranarray(np.ones((3, 2))), np.array([[None]])]
+)
+def test_a_file_that_is_no_such_matrix_is_refused(tmp_path, wrong):
+    np.save(tmp_path / "a.npy", wrong)
+    with pytest.raises(ValueError, match="must hold a matrix of floating-point numbers"):
+        NpyMatrix(tmp_path / "a.npy")
 
 
 def test_an_error_in_a_block_comes_through_and_stops_the_rest(rng):

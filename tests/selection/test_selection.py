@@ -302,8 +302,8 @@ def counted(self, *args):
         import time; time.sleep(0.2)  # so that the kill comes in the middle
 store.ScoreBook.enter = counted
 made = []
-create = store.NpyRows.create
-store.NpyRows.create = lambda path, *args: made.append(path) or create(path, *args)
+create = store.NpyMatrix.create
+store.NpyMatrix.create = lambda path, *args: made.append(path) or create(path, *args)
 names = ["linear", "rbf", "laplacian", "sigmoid"]
 g = GreedySelection(names, n_measures=3, basis=30, random_state=0, folder=sys.argv[1]).fit(X, y)
 print("made", len(made), "tried", tried)

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from besvm.blocks.joined import NpyRows, SideBySide
+from besvm.blocks.joined import JoinedBlocks
+from besvm.blocks.npy import NpyMatrix
 from besvm.selection import GreedySelection
 
 
@@ -17,19 +18,19 @@ def test_side_by_side_is_hstack(tmp_path_factory, widths, n, data):
     parts = []
     for place, array in enumerate(arrays):
         if place % 2:
-            part = NpyRows.create(tmp_path_factory.mktemp("part") / "a.npy", array.shape, array.dtype)
+            part = NpyMatrix.create(tmp_path_factory.mktemp("part") / "a.npy", array.shape, array.dtype)
             part[slice(0, n)] = array
         else:
             part = array.copy()
         parts.append(part)
     start = data.draw(st.integers(0, n - 1))
     rows = slice(start, data.draw(st.integers(start + 1, n)))
-    blocks = SideBySide(parts, rows)
+    blocks = JoinedBlocks(parts, rows)
     expected = np.hstack(arrays)
     np.testing.assert_array_equal(np.concatenate(list(blocks.map(lambda rows, block: block.copy()))), expected[rows])
     blocks.update(lambda rows, block: 2 * block)
     expected[rows] *= 2
-    everything = SideBySide(parts, slice(0, n))
+    everything = JoinedBlocks(parts, slice(0, n))
     np.testing.assert_array_equal(np.concatenate(list(everything.map(lambda rows, block: block.copy()))), expected)
 
 

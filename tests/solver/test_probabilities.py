@@ -121,7 +121,7 @@ def test_log_loss_is_that_of_platt_or_better(rng, data, n_classes, penalty):
     assert log_loss(y[half:], chance) < 1.1 * log_loss(y[half:], platt.predict_proba(X[half:]))
 
 
-@pytest.mark.parametrize("multi_class", ["ovr", "ovo", "ovo-own"])
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo", "ovo-pair-basis"])
 @pytest.mark.parametrize("penalty", ["l2", "l1"])
 def test_classes_of_one_row_spoil_nothing(multi_class, penalty):
     X, y = make_blobs(120, 4, centers=4, random_state=0)

@@ -1,41 +1,89 @@
-"""How much memory the machine, and this process's own container, can still give."""
+"""How much memory the machine, and this process's own container or job, can still give."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+ROOT = Path("/")
+IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")  # file systems whose files take memory
 
 
-def available_memory() -> int:
-    """Return the bytes that can still be taken without swapping, within this process's own container."""
-    return min(_machine_memory(), _container_memory())
+class _Names(NamedTuple):
+    """What the files of a version of control groups are called."""
+
+    top: str
+    limits: tuple[str, ...]
+    used: str
+    cached: str  # in memory.stat
 
 
-def _machine_memory() -> int:
-    try:
-        found = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
-        if found:
-            return int(found[1]) * 1024
-    except OSError:
-        pass
+FIRST_VERSION = _Names(
+    "sys/fs/cgroup/memory", ("memory.limit_in_bytes",), "memory.usage_in_bytes", "total_inactive_file"
+)
+SECOND_VERSION = _Names("sys/fs/cgroup", ("memory.max", "memory.high"), "memory.current", "inactive_file")
+
+
+def available_memory(root: Path = ROOT) -> int:
+    """Return the bytes that can still be taken without swapping, within this process's own container or job."""
+    return min([_machine_memory(root), *_group_memory(root)])
+
+
+def _machine_memory(root: Path) -> int:
+    found = re.search(r"MemAvailable:\s+(\d+) kB", _read(root / "proc/meminfo"))
+    if found:
+        return int(found[1]) * 1024
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, OSError, ValueError):
         return 4 * 2**30  # nothing tells: be modest
 
 
-def _container_memory() -> int:
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-    ):
-        try:
-            return max(0, int(Path(limit).read_text()) - int(Path(used).read_text()))
-        except (OSError, ValueError):  # no such file, or "max"
+def _group_memory(root: Path) -> Iterator[int]:
+    """Yield what is left of every limit on this process's control group and on those it is part of.
+
+    A limit may stand at any height: on the job of a cluster, on a service, or on the container. What is cached of files
+    and not in use counts as free: the system takes it back before it refuses anything.
+    """
+    for line in _read(root / "proc/self/cgroup").splitlines():
+        _, controllers, place = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
             continue
-    return 2**62
+        names = FIRST_VERSION if controllers else SECOND_VERSION
+        inside = PurePosixPath(place.lstrip("/"))
+        for group in (inside, *inside.parents):  # in a container, some of them are not to be seen
+            folder = root / names.top / group
+            cached = re.search(rf"^{names.cached} (\d+)", _read(folder / "memory.stat"), re.MULTILINE)
+            taken = _number(folder / names.used) - (int(cached[1]) if cached else 0)
+            limits = [_number(folder / name) for name in names.limits]
+            yield from (max(0, limit - taken) for limit in limits if limit)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _number(path: Path) -> int:
+    """Return the number in a file; 0 for no such file, or for "max"."""
+    text = _read(path).strip()
+    return int(text) if text.isdigit() else 0
+
+
+def is_memory(folder: Path, root: Path = ROOT) -> bool:
+    """Say whether the files in a folder take memory and not disk, as those of /tmp do on some systems."""
+    mounts: dict[Path, str] = {}
+    for line in _read(root / "proc/self/mounts").splitlines():
+        _, where, kind, *_ = line.split(" ")
+        mounts[Path(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), where))] = kind  # the last one counts
+    folder = folder.resolve()
+    return next((mounts[place] in IN_MEMORY for place in (folder, *folder.parents) if place in mounts), False)
 
 
 def peak_memory() -> int:

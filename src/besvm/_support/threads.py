@@ -6,12 +6,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import cache
 from itertools import chain, islice
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
+
+from besvm._support.validation import check_n_jobs
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -24,7 +26,7 @@ _asked: ContextVar[int | None] = ContextVar("besvm_n_jobs", default=None)
 @contextmanager
 def workers(n_jobs: int | None) -> Iterator[None]:
     """Let everything inside the ``with`` use ``n_jobs`` workers (None leaves the number as it is)."""
-    token = _asked.set(_asked.get() if n_jobs is None else effective_n_jobs(n_jobs))
+    token = _asked.set(_asked.get() if check_n_jobs(n_jobs) is None else effective_n_jobs(n_jobs))
     try:
         yield
     finally:
@@ -96,14 +98,20 @@ def _blas_threads() -> int:
     return max(found, default=1)
 
 
+def n_waiting(n: int) -> int:
+    """Return how many items of :func:`thread_map` are begun, or finished and not yet asked for, with ``n`` workers."""
+    return 2 * n
+
+
 def thread_map(fn: Callable[[T], S], items: Iterable[T]) -> Iterator[S]:
     """Yield ``fn(item)`` in the order of ``items``, computed by :func:`n_workers` threads.
 
-    Only a few results are ever waiting, so the items may be many and the results large.
+    Only :func:`n_waiting` results are ever waiting, so the items may be many and the results large. The threads see the
+    caller's context, and with it the number of workers.
     """
     n = n_workers()
     source = iter(items)
-    first = list(islice(source, 2 * n))
+    first = list(islice(source, n_waiting(n)))
     if len(first) == 1:  # nothing to share: let BLAS have the threads
         yield fn(first[0])
         return
@@ -113,10 +121,10 @@ def thread_map(fn: Callable[[T], S], items: Iterable[T]) -> Iterator[S]:
             return
         pool = ThreadPoolExecutor(n, thread_name_prefix="besvm")
         try:
-            waiting = [pool.submit(fn, item) for item in first]
+            waiting = [pool.submit(copy_context().run, fn, item) for item in first]
             while waiting:
                 result = waiting.pop(0).result()
-                waiting += [pool.submit(fn, item) for item in islice(source, 1)]
+                waiting += [pool.submit(copy_context().run, fn, item) for item in islice(source, 1)]
                 yield result
         finally:  # an error or Ctrl-C must not wait for what is still queued
             pool.shutdown(wait=True, cancel_futures=True)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from besvm._support.rows import n_rows
 
@@ -18,10 +18,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def atomic_fit(fit: F) -> F:
-    """Make a fit leave the estimator as it was if it fails or is interrupted."""
+    """Make a fit leave the estimator as it was if it fails or is interrupted.
+
+    What all estimators take, ``n_jobs`` and ``random_state``, is checked before anything else is done.
+    """
 
     @wraps(fit)
     def fitted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_n_jobs(getattr(self, "n_jobs", None))
+        check_seed(getattr(self, "random_state", None))
         before = dict(vars(self))
         try:
             return fit(self, *args, **kwargs)
@@ -56,10 +61,20 @@ def check_vectors(estimator: Any, X: Any, vectors: bool, reset: bool = True) -> 
     """Validate X as scikit-learn does if the measures compare vectors; otherwise only that it has rows."""
     if vectors:
         sparse = "csr" if estimator.__sklearn_tags__().input_tags.sparse else False
-        return validated(estimator, X, accept_sparse=sparse, allow_nd=True, dtype=(np.float32, np.float64), reset=reset)
+        return validated(estimator, X, accept_sparse=sparse, allow_nd=True, dtype=_exact_dtypes(X), reset=reset)
     if n_rows(X) == 0:
         raise ValueError("X must have at least one row, got none")
     return X.tocsr() if issparse(X) else X
+
+
+def _exact_dtypes(X: Any) -> tuple[Any, Any]:
+    """Return the dtypes X may have, first the one to convert it to: float32 only where that rounds nothing off.
+
+    Bytes and 16-bit integers are exact in float32; a time in seconds, as an integer of 64 bits, is not.
+    """
+    dtype = getattr(X, "dtype", None)
+    exact = isinstance(dtype, np.dtype) and np.can_cast(dtype, np.float32)
+    return (np.float32, np.float64) if exact else (np.float64, np.float32)
 
 
 def labels_or_none(X: Any, y: Any) -> np.ndarray | None:
@@ -100,8 +115,7 @@ def check_weights(
     """Return what every row weighs: its sample weight times the weight of its own class."""
     from sklearn.utils.class_weight import compute_class_weight
 
-    rows = np.empty((n_rows(X), 1))
-    weights = _check_sample_weight(sample_weight, rows, dtype=dtype, ensure_non_negative=True)
+    weights = check_sample_weight(sample_weight, n_rows(X), dtype)
     if class_weight is not None:
         own = compute_class_weight(class_weight, classes=classes, y=classes[labels], sample_weight=None)
         wrong = np.flatnonzero(~(own >= 0) | np.isinf(own))
@@ -118,6 +132,78 @@ def check_weights(
             + (f"got only one class: {classes[here[0]]!s}" if len(here) else "got none")
         )
     return weights
+
+
+def check_sample_weight(sample_weight: Any, n: int, dtype: Any) -> np.ndarray:
+    """Return what each of the ``n`` rows weighs: 1 by default, one number for all, or a finite number >= 0 for each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_sample_weight([1, 2], 3, np.float64)
+    Traceback (most recent call last):
+        ...
+    ValueError: sample_weight must hold a weight for each of the 3 rows, got 2
+    """
+    try:
+        weights = np.asarray(1 if sample_weight is None else sample_weight).astype(dtype)
+    except (TypeError, ValueError):
+        raise ValueError(f"sample_weight must be numbers, got {sample_weight!r}") from None
+    if weights.ndim == 0:
+        weights = np.full(n, weights)
+    if weights.ndim > 1:
+        raise ValueError(f"sample_weight must be 1-D, a weight for each row, got an array of shape {weights.shape}")
+    if len(weights) != n:
+        raise ValueError(f"sample_weight must hold a weight for each of the {n} rows, got {len(weights)}")
+    wrong = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
+    if len(wrong):
+        raise ValueError(f"sample_weight must be finite and at least 0, got {weights[wrong[0]]:g} for row {wrong[0]}")
+    if not weights.any():
+        raise ValueError("sample_weight must be above zero for some rows, got only zeros")
+    return weights
+
+
+def check_block(
+    block: Any, shape: tuple[int, int], what: str, name_pair: Callable[[int, int], str] | None = None
+) -> np.ndarray:
+    """Return a block of similarities, samples by exemplars, or say what is wrong with it.
+
+    Parameters
+    ----------
+    block : what a similarity returned
+    shape : (int, int)
+        The number of samples and of exemplars.
+    what : str
+        Who returned it, for messages: "the similarity 'rbf'".
+    name_pair : callable, optional
+        ``name_pair(i, j)`` says which pair row i and column j are of. Without it, numbers are not looked at: a block
+        that is only part of another is checked with that one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_block([[1.0, np.nan]], (1, 2), "the similarity 'own'", lambda i, j: f"exemplar {j} and sample {i}")
+    Traceback (most recent call last):
+        ...
+    ValueError: the similarity 'own' must be finite, got nan for the pair of exemplar 1 and sample 0
+    """
+    block = np.asarray(block)
+    if block.shape != shape:
+        raise ValueError(f"{what} must return a matrix of shape {shape} (samples, exemplars), got {block.shape}")
+    if block.dtype.kind not in "fiub":
+        raise ValueError(f"{what} must return real numbers, got dtype {block.dtype}")
+    if name_pair is not None and not _sum_is_finite(block):
+        bad = np.argwhere(~np.isfinite(block))
+        if len(bad):  # otherwise it was only the sum that overflowed
+            i, j = map(int, bad[0])
+            raise ValueError(f"{what} must be finite, got {block[i, j]} for the pair of {name_pair(i, j)}")
+    return block
+
+
+def _sum_is_finite(block: np.ndarray) -> bool:
+    """Look for NaN and infinity without a matrix of true and false."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(block.sum()))
 
 
 def check_positive(name: str, value: Any) -> float:
@@ -141,8 +227,28 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
         raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {value!r}")
 
 
+def check_n_jobs(n_jobs: Any) -> int | None:
+    """Return a number of workers as joblib takes it, or say what is wrong with it."""
+    whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and n_jobs != 0):
+        raise ValueError(f"n_jobs must be a whole number of at least 1, -1 for all processors, or None, got {n_jobs!r}")
+    return None if n_jobs is None else int(n_jobs)
+
+
+def check_seed(random_state: Any) -> None:
+    """Refuse what is no seed; nothing is drawn."""
+    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    known = isinstance(random_state, (np.random.RandomState, np.random.Generator, np.random.SeedSequence))
+    if not (random_state is None or known or (whole and random_state >= 0)):
+        raise ValueError(
+            "random_state must be a whole number of at least 0, a RandomState, a Generator or None, "
+            f"got {random_state!r}"
+        )
+
+
 def make_rng(random_state: Any) -> np.random.Generator:
     """Return a generator from a seed, a RandomState, a Generator or None; global state is never touched."""
+    check_seed(random_state)
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
     return np.random.default_rng(random_state)

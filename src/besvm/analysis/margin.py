@@ -164,6 +164,7 @@ def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.analysis import margins
     >>> from besvm.baselines import DualBESVMClassifier
     >>> from besvm.datasets import make_toy

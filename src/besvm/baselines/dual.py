@@ -11,8 +11,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.progress import progress, say
-from besvm._support.rows import n_rows, span
-from besvm._support.threads import slices, workers
+from besvm._support.rows import n_rows
+from besvm._support.threads import workers
 from besvm._support.units import show_bytes
 from besvm._support.validation import (
     atomic_fit,
@@ -21,7 +21,7 @@ from besvm._support.validation import (
     make_rng,
 )
 from besvm.baselines.pairs import check_fits, memory_limit_bytes
-from besvm.blocks.plan import filled
+from besvm.blocks.fill import by_blocks, filled
 from besvm.expand import Expander, fit_expander, learn_feature_map, mark_input, training_set
 from besvm.measures import TunableMeasures, as_measures
 from besvm.normalize import Normalization, Nystrom, Unscaled, as_normalization
@@ -221,11 +221,9 @@ class DualBESVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # t
         X = check_vectors(self, X, self._vectors, reset=False)
         n, width, dtype = n_rows(X), self._map.expander.width, self._map.expander.dtype
         check_fits(what, beside + dtype.itemsize * n * width, self.memory_limit)
-        features = np.empty((n, width), dtype=dtype)
         with workers(self.n_jobs):
-            for rows in slices(n, self._map.expander.rows_per_block):
-                features[rows] = self._map(span(X, rows), rows.start)
-        return features
+            out, what = np.empty((n, width), dtype=dtype), "similarities to the basis"
+            return by_blocks(X, self._map, out, self._map.expander.rows_per_block, what, self.verbose)
 
     def _matrix(self, features: np.ndarray) -> np.ndarray:
         phi = features.astype(np.float64, copy=False)
@@ -241,12 +239,13 @@ class DualBESVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # t
         """Return the decision of every pair, of shape (n, n_pairs); positive for the second class of the pair."""
         check_is_fitted(self, "coef_")
         X = check_vectors(self, X, self._vectors, reset=False)
-        decisions = np.empty((n_rows(X), len(self.pairs_)))
-        with workers(self.n_jobs), progress("predicting", n_rows(X), self.verbose) as shown:
-            for rows in slices(n_rows(X), self._map.expander.rows_per_block):
-                decisions[rows] = self._map(span(X, rows), rows.start) @ self.coef_.T + self.intercept_
-                shown.advance(rows.stop - rows.start)
-        return decisions
+
+        def decisions(samples: Any, first_row: int) -> np.ndarray:
+            return self._map(samples, first_row) @ self.coef_.T + self.intercept_
+
+        with workers(self.n_jobs):
+            out = np.empty((n_rows(X), len(self.pairs_)))
+            return by_blocks(X, decisions, out, self._map.expander.rows_per_block, "predicting", self.verbose)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -54,6 +54,7 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm import LinearSVMClassifier
     >>> from besvm.baselines import JitteredClassifier
     >>> grids = np.zeros((4, 3, 3, 1))

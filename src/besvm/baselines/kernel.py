@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from besvm._support.progress import progress, say
-from besvm._support.rows import n_rows, span
-from besvm._support.threads import slices, workers
+from besvm._support.progress import say
+from besvm._support.rows import n_rows
+from besvm._support.threads import workers
 from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors
 from besvm.baselines.gram import Seen, copies_bytes, fit_gram
 from besvm.baselines.pairs import (
@@ -24,7 +24,8 @@ from besvm.baselines.pairs import (
     train_pairs,
     votes_of,
 )
-from besvm.blocks.plan import rows_per_block
+from besvm.blocks.computed import rows_per_block
+from besvm.blocks.fill import by_blocks
 from besvm.expand import mark_input, training_set
 from besvm.measures import TunableMeasures, as_measures
 from besvm.solver.votes import class_pairs, class_scores, count_votes
@@ -173,15 +174,15 @@ class KernelSVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # t
         X = check_vectors(self, X, self._vectors, reset=False)
         asked = [part.similarity.rows_per_block for part in self._gram.parts if part.similarity.rows_per_block]
         rows_each = min([rows_per_block(len(self._exemplars)), *asked])
-        out = np.empty((n_rows(X), len(self.pairs_)))
-        with workers(self.n_jobs), progress("predicting", n_rows(X), self.verbose) as shown:
-            for rows in slices(n_rows(X), rows_each):
-                numbers = np.arange(rows.stop - rows.start)
-                samples = self._gram.items(self._gram.describe(span(X, rows)), numbers)
-                samples.rows += rows.start
-                out[rows] = self._votes(self._gram(samples, self._exemplars))
-                shown.advance(len(samples))
-        return out
+
+        def decisions(samples: Any, first_row: int) -> np.ndarray:
+            items = self._gram.items(self._gram.describe(samples), np.arange(n_rows(samples)))
+            items.rows += first_row
+            return self._votes(self._gram(items, self._exemplars))
+
+        with workers(self.n_jobs):
+            out = np.empty((n_rows(X), len(self.pairs_)))
+            return by_blocks(X, decisions, out, rows_each, "predicting", self.verbose)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision values as SVC does: (n,) for two classes, above 0 for the second, else (n, n_classes).

@@ -36,7 +36,7 @@ from besvm.baselines.pairs import (
     train_pairs,
     votes_of,
 )
-from besvm.blocks.plan import rows_per_block
+from besvm.blocks.computed import rows_per_block
 from besvm.expand import mark_input, training_set
 from besvm.measures import TunableMeasures, as_measures
 from besvm.similarities.names import resolve

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from besvm._support.validation import check_count
+from besvm._support.validation import check_block, check_count
 from besvm.similarities.contract import Similarity
 
 
@@ -30,19 +30,13 @@ def checked_similarities(
     dtype: Any = np.float64,
 ) -> np.ndarray:
     """Return the similarities of the samples (training rows ``rows``) to the exemplars, if they are sound."""
-    S = np.array(similarity(samples, exemplars), dtype=dtype)  # a copy: it will be normalized in place
-    if S.shape != (len(rows), len(exemplar_rows)):
-        raise ValueError(
-            f"the similarity {similarity.label!r} must return a matrix of shape {(len(rows), len(exemplar_rows))} "
-            f"(samples, exemplars), got {S.shape}"
-        )
-    if not np.isfinite(S).all():
-        i, j = np.argwhere(~np.isfinite(S))[0]
-        raise ValueError(
-            f"the similarity {similarity.label!r} must be finite, got {S[i, j]} "
-            f"for the pair of training rows {exemplar_rows[j]} and {rows[i]}"
-        )
-    return S
+    S = check_block(
+        similarity(samples, exemplars),
+        (len(rows), len(exemplar_rows)),
+        f"the similarity {similarity.label!r}",
+        lambda i, j: f"training rows {exemplar_rows[j]} and {rows[i]}",
+    )
+    return np.array(S, dtype=dtype)  # a copy: it will be normalized in place
 
 
 @dataclass(frozen=True)

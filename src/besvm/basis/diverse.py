@@ -70,6 +70,7 @@ class PivotedBasis(_ClasswiseBasis):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.basis import PivotedBasis
     >>> from besvm.similarities import RBF
     >>> X = np.array([[0.0]] * 97 + [[3.0], [6.0], [9.0]])
@@ -95,6 +96,7 @@ class FarthestBasis(_ClasswiseBasis):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.basis import FarthestBasis
     >>> from besvm.similarities import NegativeDistance
     >>> X = np.array([[0.0], [0.1], [4.9], [5.0], [9.9], [10.0]])

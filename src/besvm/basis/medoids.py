@@ -30,6 +30,7 @@ class KMedoidsBasis(BasisSelector):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.basis import KMedoidsBasis
     >>> from besvm.similarities import RBF
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])

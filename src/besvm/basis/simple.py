@@ -25,6 +25,7 @@ class RandomBasis(BasisSelector):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.basis import RandomBasis
     >>> y = np.array([0] * 90 + [1] * 10)
     >>> rows = RandomBasis(8)(np.zeros((100, 1)), y, None, np.random.default_rng(0))
@@ -56,6 +57,7 @@ class IndexBasis(BasisSelector):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.basis import IndexBasis
     >>> IndexBasis(per_class=2)(np.zeros((6, 1)), np.array([0, 0, 0, 1, 0, 1]), None, None)
     array([0, 1, 3, 5])

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from besvm._support.threads import slices
-from besvm.blocks.contract import COMPUTE_BYTES, RowBlocks, T, _rows_for
+from besvm.blocks.contract import RowBlocks, T, rows_for
+
+COMPUTE_BYTES = 1 << 24  # enough rows for a similarity to run at full speed
+
+
+def rows_per_block(width: int, itemsize: int = 4) -> int:
+    """Return how many rows of features are worth computing at once."""
+    return rows_for(COMPUTE_BYTES, width, itemsize)
 
 
 class ComputedBlocks(RowBlocks):
@@ -27,7 +34,7 @@ class ComputedBlocks(RowBlocks):
         self.shape = shape
         self.dtype = np.dtype(dtype)
         self._compute = compute
-        self._slices = slices(shape[0], rows_each or _rows_for(COMPUTE_BYTES, shape[1], self.dtype))
+        self._slices = slices(shape[0], rows_each or rows_per_block(shape[1], self.dtype.itemsize))
 
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
         """Yield ``fn(rows, block)``; the blocks come one after the other, each computed on all threads."""

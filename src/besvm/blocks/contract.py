@@ -9,10 +9,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 T = TypeVar("T")
-CACHE_BYTES = 1 << 22  # a block that the second product of a pass still finds in the cache
-COARSE_BYTES = 1 << 24  # a block whose product with itself is worth a matrix of its own
-DISK_BYTES = 1 << 23  # long reads, yet small beside any memory limit
-COMPUTE_BYTES = 1 << 24  # enough rows for a similarity to run at full speed
 
 
 class RowBlocks(ABC):
@@ -53,6 +49,12 @@ class RowBlocks(ABC):
         self.close()
 
 
-def _rows_for(n_bytes: int, n_columns: int, dtype: np.dtype[Any], multiple: int = 16) -> int:
-    rows = n_bytes // max(1, n_columns * dtype.itemsize)
-    return max(multiple, rows // multiple * multiple)
+def rows_for(n_bytes: int, n_columns: int, itemsize: int) -> int:
+    """Return how many rows take about so many bytes: a multiple of 16, as products on blocks of rows like it.
+
+    Examples
+    --------
+    >>> rows_for(1 << 20, 100, 4), rows_for(1, 100, 4)
+    (2608, 16)
+    """
+    return max(16, n_bytes // max(1, n_columns * itemsize) // 16 * 16)

@@ -1,43 +1,16 @@
-"""Where the features live while a classifier is trained: planned from their size, then filled."""
+"""Where the features live while a classifier is trained: planned from their size."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import numpy as np
 
 from besvm._support.memory import available_memory
-from besvm._support.progress import progress
-from besvm._support.rows import n_rows, span
-from besvm._support.threads import slices
 from besvm._support.units import parse_bytes, show_bytes
-from besvm.blocks.computed import ComputedBlocks
-from besvm.blocks.contract import COMPUTE_BYTES, RowBlocks
-from besvm.blocks.disk import DiskBlocks
-from besvm.blocks.memory import MemoryBlocks
 
 STORAGES = ("auto", "memory", "disk", "recompute")
 AUTO_SHARE = 0.7  # of the memory that is free now: others live on this machine too
-
-
-class Source(Protocol):
-    """What fills the features: raw similarities of some rows."""
-
-    dtype: np.dtype[Any]
-
-    @property
-    def width(self) -> int: ...
-    @property
-    def rows_per_block(self) -> int: ...
-    def __call__(self, X: Any, first_row: int) -> np.ndarray: ...
-
-
-def rows_per_block(width: int) -> int:
-    """Return how many rows of float32 features make a block worth computing at once."""
-    return max(16, COMPUTE_BYTES // (4 * max(1, width)))
 
 
 @dataclass(frozen=True)
@@ -81,31 +54,3 @@ def plan(n: int, width: int, work: int, storage: str, memory_limit: int | float 
             + "raise memory_limit, or use a smaller basis"
         )
     return Plan(storage, features, work, limit)
-
-
-def filled(source: Source, X: Any, storage: str, verbose: int) -> Any:
-    """Return the RowBlocks of ``source`` over the rows of X, computed once (or, for "recompute", on every pass)."""
-    n = n_rows(X)
-    shape, rows_each = (n, source.width), source.rows_per_block
-
-    def compute(rows: slice) -> np.ndarray:
-        return source(span(X, rows), rows.start)
-
-    if storage == "recompute":
-        return ComputedBlocks(shape, compute, source.dtype, rows_each)
-    blocks: RowBlocks
-    if storage == "disk":
-        blocks = disk = DiskBlocks(shape, source.dtype)
-        write = disk.write
-    else:
-        blocks = memory = MemoryBlocks(np.empty(shape, dtype=source.dtype))
-        write = memory.matrix.__setitem__
-    try:
-        with progress("similarities to the basis", n, verbose) as shown:
-            for rows in slices(n, rows_each):
-                write(rows, compute(rows))
-                shown.advance(rows.stop - rows.start)
-    except BaseException:
-        blocks.close()
-        raise
-    return blocks

@@ -71,6 +71,7 @@ def make_digit_images(n_samples: int = 1800, random_state: Any = None) -> tuple[
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.datasets import make_digit_images
     >>> images, labels = make_digit_images(20, random_state=0)
     >>> images.shape, np.bincount(labels, minlength=10)

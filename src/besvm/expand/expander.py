@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from besvm._support.rows import n_rows, take
-from besvm.blocks.plan import rows_per_block
+from besvm._support.validation import check_block
+from besvm.blocks.computed import rows_per_block
 from besvm.expand.features import Samples
 from besvm.similarities.contract import Similarity
 
@@ -57,28 +58,13 @@ class FittedMeasure:
         """
         if "_compare" not in self.__dict__:  # packing the basis is worth doing once
             self._compare = self.similarity.against(self.exemplars)
-        block = np.asarray(self._compare(samples))
-        expected = (n_rows(samples), self.width)
-        if block.shape != expected:
-            raise ValueError(
-                f"the similarity {self.label!r} must return a matrix of shape {expected} "
-                f"(samples, exemplars), got {block.shape}"
-            )
-        if block.dtype.kind not in "fiub":
-            raise ValueError(f"the similarity {self.label!r} must return real numbers, got dtype {block.dtype}")
-        if not np.isfinite(block.sum(dtype=np.float64 if block.dtype == np.float64 else None)):
-            self._refuse_nonfinite(block, first_row)
-        return block
 
-    def _refuse_nonfinite(self, block: np.ndarray, first_row: int | np.ndarray) -> None:
-        bad = np.argwhere(~np.isfinite(block))
-        if len(bad):  # otherwise it was only the sum that overflowed
-            i, j = bad[0]
+        def name_pair(i: int, j: int) -> str:
             sample = first_row[i] if isinstance(first_row, np.ndarray) else first_row + i
-            raise ValueError(
-                f"the similarity {self.label!r} must be finite, got {block[i, j]} "
-                f"for the pair of {self.name_of(j)} and sample {sample}"
-            )
+            return f"{self.name_of(j)} and sample {sample}"
+
+        shape = (n_rows(samples), self.width)
+        return check_block(self._compare(samples), shape, f"the similarity {self.label!r}", name_pair)
 
     def name_of(self, place: int) -> str:
         """Return what messages call the exemplar at ``place``."""

@@ -60,6 +60,7 @@ class MeanNorm(Normalization):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm import BasisExpansion
     >>> from besvm.normalize import MeanNorm
     >>> X, y = np.arange(6.0)[:, None], [0, 0, 0, 0, 1, 1]

@@ -47,6 +47,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Normalization):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm import Nystrom
     >>> from besvm.similarities import RBF
     >>> X = np.linspace(0, 1, 20)[:, None]

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags, check_array
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.rows import check_one_shape
-from besvm._support.validation import validated
+from besvm._support.validation import check_sample_weight, validated
 from besvm.blocks import MemoryBlocks
 from besvm.normalize.affine import fit_mean_norm
 
@@ -48,10 +48,7 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         """
         check_one_shape(X, "samples")
         X = validated(self, X, dtype=(np.float64, np.float32), allow_nd=True)
-        if sample_weight is None:
-            weights = None
-        else:
-            weights = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+        weights = None if sample_weight is None else check_sample_weight(sample_weight, len(X), X.dtype)
         flat = X.reshape(len(X), -1)
         learned = fit_mean_norm(MemoryBlocks(flat), [slice(0, flat.shape[1])], weights)
         self.mean_ = learned.mean.reshape(X.shape[1:])

@@ -57,6 +57,7 @@ def frobenius(K: np.ndarray) -> float:
 
     Examples
     --------
+    >>> import numpy as np
     >>> frobenius(2.0**700 * np.array([[3.0, 4.0]])) / 2.0**700
     5.0
     """
@@ -89,6 +90,7 @@ def made_psd(K: np.ndarray, spectrum: str, noise: float = 0.0) -> tuple[np.ndarr
 
     Examples
     --------
+    >>> import numpy as np
     >>> K = np.array([[0.0, 1.0], [1.0, 0.0]])  # eigenvalues 1 and -1
     >>> made_psd(K, "flip")[0].round(6) + 0
     array([[1., 0.],
@@ -113,6 +115,7 @@ def inverse_root(K: np.ndarray, spectrum: str, noise: float = 0.0) -> tuple[np.n
 
     Examples
     --------
+    >>> import numpy as np
     >>> inverse_root(np.diag([4.0, -1.0]), "clip")
     (array([[0.5, 0. ],
            [0. , 0. ]]), 1)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.units import show_bytes
+from besvm._support.files import sweep, whole_file
 from besvm._support.progress import say
-from besvm.reproduction.results import sweep
+from besvm.blocks.npy import NpyMatrix
 
 
 class MatrixCache:
@@ -30,6 +30,7 @@ class MatrixCache:
 
     Examples
     --------
+    >>> import numpy as np
     >>> import tempfile
     >>> cache = MatrixCache(Path(tempfile.mkdtemp()), limit=10_000)
     >>> first = cache.get({"what": "ones"}, (2, 2), lambda: np.ones((2, 2)))
@@ -54,17 +55,17 @@ class MatrixCache:
         """Return the matrix of this recipe, read (memory-mapped) or computed and kept."""
         path = self.path(recipe)
         try:
-            kept = np.load(path, mmap_mode="r", allow_pickle=False)
+            kept = NpyMatrix(path)
             if kept.shape == shape and kept.dtype == np.float32:
                 os.utime(path)  # used just now
-                return kept
+                return kept[slice(0, shape[0])]
             say(
                 self.verbose,
                 f"{path.name} in the cache has the shape {kept.shape} instead of {shape}: computing it again",
             )
         except FileNotFoundError:
             pass
-        except (OSError, ValueError, EOFError):
+        except (OSError, ValueError):
             say(self.verbose, f"{path.name} in the cache cannot be read: computing it again")
         matrix = np.ascontiguousarray(compute(), dtype=np.float32)
         if matrix.shape != shape:
@@ -76,17 +77,11 @@ class MatrixCache:
         if matrix.nbytes > self.limit:
             return
         self._make_room(matrix.nbytes)
-        part = path.with_suffix(f".{os.getpid()}.part")
         try:
-            with open(part, "wb") as file:
-                np.save(file, matrix, allow_pickle=False)
-            os.replace(part, path)
+            with whole_file(path) as unfinished:
+                NpyMatrix.create(unfinished, matrix.shape, matrix.dtype)[slice(0, len(matrix))] = matrix
         except OSError as error:
-            part.unlink(missing_ok=True)
-            say(
-                self.verbose,
-                f"{show_bytes(matrix.nbytes)} of similarities are not kept in {self.folder}: {error.strerror}",
-            )
+            say(self.verbose, f"similarities are not kept in {self.folder}: {error.strerror}")
 
     def _make_room(self, n_bytes: int) -> None:
         by_age = sorted(self._entries())

@@ -149,7 +149,7 @@ class Lab:
 
         def compute() -> np.ndarray:
             from besvm._support.threads import slices
-            from besvm.blocks.plan import rows_per_block
+            from besvm.blocks.computed import rows_per_block
 
             features = self.features(cell, norm)
             compare = similarity.against(features[basis])

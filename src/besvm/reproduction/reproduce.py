@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from besvm._support.extras import optional
+from besvm._support.files import sweep, write_bytes, write_text
 from besvm._support.memory import available_memory
 from besvm._support.units import parse_bytes, show_bytes, show_seconds
 from besvm.reproduction import MODULES, experiments
@@ -20,7 +21,7 @@ from besvm.reproduction.base import Experiment, Table
 from besvm.reproduction.cache import MatrixCache
 from besvm.reproduction.config import FULL, QUICK, Config
 from besvm.reproduction.lab import Lab
-from besvm.reproduction.results import Results, sweep, write_bytes, write_table, write_text
+from besvm.reproduction.results import Results, write_table
 from besvm.reproduction.runner import (
     Step,
     console_for_people,

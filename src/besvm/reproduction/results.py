@@ -6,55 +6,11 @@ import csv
 import hashlib
 import io
 import json
-import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from besvm._support.files import write_text
 from besvm.reproduction.base import Cell, Row, Table
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "a.txt"
-    >>> write_text(path, "whole")
-    >>> path.read_text()
-    'whole'
-    """
-    write_bytes(path, text.encode())
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        os.replace(part, path)
-    except OSError as error:  # a full disk does not say where
-        raise OSError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def sweep(folder: Path) -> None:
-    """Remove the half-written files of processes that were killed; those of running ones are left alone."""
-    for leftover in folder.rglob("*.part"):
-        if not _is_running(leftover.name.split(".")[-2]):
-            leftover.unlink(missing_ok=True)
-
-
-def _is_running(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except (ValueError, OverflowError, ProcessLookupError):
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 DOUBT = 60.0  # seconds that are taken to keep to the plan, so that the first small cells do not decide

@@ -27,7 +27,7 @@ from besvm._support.validation import (
     check_vectors,
     make_rng,
 )
-from besvm.blocks.joined import Part, SideBySide
+from besvm.blocks.joined import JoinedBlocks, Part
 from besvm.blocks.plan import Plan, plan
 from besvm.classifier import BESVMClassifier
 from besvm.expand import Expander, fit_expander, learn_feature_map, mark_input
@@ -79,7 +79,7 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         functions and of those of your own that these call, and the globals they name: where any of it changed, nothing
         old is served. Not seen are files that a function reads, and what it imports or looks up while it runs. What
         cannot be hashed (a lock, an open file) is computed anew in every run. Needs a whole number as
-        ``random_state``. A killed run may leave a file that ends in ``.part``; it can be deleted.
+        ``random_state``. A killed run may leave a file that ends in ``.part``; the next run removes it.
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that the selection may take beyond X; by default 70 % of what is free. Where the
         candidates do not fit, they go to disk: to ``folder``, or to a temporary one.
@@ -324,8 +324,8 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
                 shown.advance(rows.stop - rows.start)
             first += n_rows(X)
         normalization = as_normalization(self.normalize)
-        learned = learn_feature_map(source, SideBySide([part], data.train), normalization, data.X, data.labels)
-        learned.normalizer.apply(SideBySide([part], data.held_out))
+        learned = learn_feature_map(source, JoinedBlocks([part], data.train), normalization, data.X, data.labels)
+        learned.normalizer.apply(JoinedBlocks([part], data.held_out))
 
     def _select(self, trials: Trials, most: int) -> tuple[list[int], list[Step], Step | None]:
         order: list[int] = []

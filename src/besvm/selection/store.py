@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from besvm.blocks.joined import NpyRows, Part
+from besvm._support.files import sweep, whole_file, write_text
+from besvm.blocks.joined import Part
+from besvm.blocks.npy import NpyMatrix
+
+ADVICE = "choose a folder on a larger disk, or use a smaller basis"
 
 
 class FeatureStore:
@@ -31,21 +34,17 @@ class FeatureStore:
             return matrix
         path = self.folder / f"{key}.npy"
         if not _is_sound(path, shape, dtype):
-            unfinished = temporary(path)
-            try:
-                fill(NpyRows.create(unfinished, shape, dtype))
-                os.replace(unfinished, path)
-            finally:
-                unfinished.unlink(missing_ok=True)
+            with whole_file(path) as unfinished:
+                fill(NpyMatrix.create(unfinished, shape, dtype, ADVICE))
+        kept = NpyMatrix(path)
         if self.in_memory:
-            kept: np.ndarray = np.load(path, allow_pickle=False)
-            return kept
-        return NpyRows(path)
+            return np.array(kept[slice(0, shape[0])])
+        return kept
 
 
 def _is_sound(path: Path, shape: tuple[int, int], dtype: np.dtype[Any]) -> bool:
     try:
-        kept = NpyRows(path)
+        kept = NpyMatrix(path)
     except (OSError, ValueError):
         return False
     if kept.shape != shape or kept.dtype != dtype:
@@ -72,12 +71,7 @@ class ScoreBook:
         """Remember a score, on disk at once where there is a folder."""
         self._entries[keys] = {"measures": labels, "accuracy": accuracy, "seconds": seconds, "keys": list(keys)}
         if self.path is not None:
-            unfinished = temporary(self.path)
-            try:
-                unfinished.write_text(json.dumps({"tried": list(self._entries.values())}, indent=1) + "\n")
-                os.replace(unfinished, self.path)
-            finally:
-                unfinished.unlink(missing_ok=True)
+            write_text(self.path, json.dumps({"tried": list(self._entries.values())}, indent=1) + "\n")
 
 
 def _read_entries(path: Path) -> list[dict[str, Any]]:
@@ -99,9 +93,10 @@ def _is_entry(entry: Any) -> bool:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the user's folder, if it is not there."""
+    """Make the user's folder, if it is not there; if it is, remove what a killed run has left unfinished."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        sweep(folder)
     except (FileExistsError, NotADirectoryError):
         raise ValueError(
             f"folder must be a folder, there already or to be made, got {str(folder)!r}, where a file is"
@@ -111,8 +106,3 @@ def make_folder(folder: Path) -> None:
 def file_name(label: str, key: str) -> str:
     """Return a name for people and machines: the label in plain characters, then the key."""
     return f"{re.sub(r'[^A-Za-z0-9]+', '-', label).strip('-')[:40]}-{key[:20]}"
-
-
-def temporary(path: Path) -> Path:
-    """Return a name beside ``path`` that no other process uses."""
-    return path.with_name(f"{path.name}.{os.getpid()}.part")

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from besvm._support.progress import Progress
 from besvm._support.rows import n_rows
 from besvm._support.threads import threads_for
-from besvm.blocks.joined import Part, SideBySide
+from besvm.blocks.joined import JoinedBlocks, Part
 from besvm.selection.store import ScoreBook
 from besvm.solver.newton import solve
 from besvm.solver.problem import Problem
@@ -83,7 +83,7 @@ class Trials:
 
     def _accuracy(self, candidates: list[int]) -> float:
         data, parts = self.data, [self.parts[i] for i in candidates]
-        features = SideBySide(parts, data.train)
+        features = JoinedBlocks(parts, data.train)
         problem = Problem(data.labels, data.positive, np.ones(len(data.labels)))
         n, width = features.shape
         with threads_for(4 * n * width * len(data.positive)):
@@ -91,7 +91,7 @@ class Trials:
         if not result.converged.all():
             self.unsettled.append(" + ".join(self.labels[i] for i in candidates))
         coef = result.coef.astype(features.dtype)
-        held_out = SideBySide(parts, data.held_out)
+        held_out = JoinedBlocks(parts, data.held_out)
         margins = np.concatenate(list(held_out.map(lambda rows, block: block @ coef + result.intercept)))
         predicted = (margins[:, 0] > 0).astype(int) if len(data.classes) == 2 else margins.argmax(axis=1)
         return float((predicted == data.val_labels).mean())

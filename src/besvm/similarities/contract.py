@@ -43,6 +43,7 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.similarities import Similarity, register
     >>> @register("overlap")
     ... class Overlap(Similarity):

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
+from besvm._support.validation import check_block
 from besvm.similarities.contract import Similarity
 from besvm.similarities.names import resolve
 from besvm.similarities.variants import (
@@ -48,6 +49,7 @@ class LatentAlignment:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.similarities import Latent
     >>> forwards_or_backwards = Latent("linear", exemplar_variants=lambda v: [v, v[::-1]])
     >>> forwards_or_backwards.alignment(np.array([3.0, 0.0]), np.array([1.0, 2.0])).exemplar_variant
@@ -147,7 +149,7 @@ class VariantSimilarity(Similarity):
                 update: Update | None = None
                 for variants, worth in (self._described("sample", *choice, inner, features) for choice in choices):
                     for compare, exemplar_worth in packed:
-                        K = _checked(compare(variants), (rows.stop - rows.start, n_basis))
+                        K = check_block(compare(variants), (rows.stop - rows.start, n_basis), "the inner similarity")
                         if out is None:  # only now is it known how exact K_I is
                             out = np.empty((n_rows(A), n_basis), dtype=np.result_type(K, np.float32))
                         update = update or self._update(out[rows])
@@ -163,6 +165,7 @@ class VariantSimilarity(Similarity):
 
         Examples
         --------
+        >>> import numpy as np
         >>> from besvm.similarities import Latent
         >>> found = Latent("linear", exemplar_variants=lambda v: [v, v[::-1]]).alignment(
         ...     np.array([3.0, 0.0]), np.array([1.0, 2.0])
@@ -247,6 +250,7 @@ class Latent(VariantSimilarity):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.features import mirror
     >>> from besvm.similarities import Latent
     >>> image = np.array([[0.0, 1.0, 3.0]])
@@ -354,6 +358,7 @@ class Jitter(VariantSimilarity):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.similarities import Jitter, Latent
     >>> def or_tenfold(x):
     ...     return [x, 10 * x]
@@ -406,13 +411,3 @@ def _wrong_length(side: str, penalty: np.ndarray, most: int) -> ValueError:
     return ValueError(
         f"{side}_penalty must hold a number for each variant, got {len(penalty)} for samples of up to {most} variants"
     )
-
-
-def _checked(K: Any, shape: tuple[int, int]) -> np.ndarray:
-    """Return K_I if it has a number for each pair: a shape that merely broadcasts would go unnoticed."""
-    K = np.asarray(K)
-    if K.shape != shape:
-        raise ValueError(
-            f"the inner similarity must return a matrix of shape {shape} (samples, exemplars), got {K.shape}"
-        )
-    return K

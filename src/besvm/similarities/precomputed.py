@@ -20,6 +20,7 @@ class Precomputed(Similarity):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm import BESVMClassifier
     >>> S = np.array([[1.0, 0.1], [0.9, 0.2], [0.2, 0.8], [0.0, 1.0]])  # 4 samples against 2 exemplars
     >>> BESVMClassifier("precomputed").fit(S, ["a", "a", "b", "b"]).predict([[0.8, 0.0]])

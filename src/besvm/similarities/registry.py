@@ -26,6 +26,7 @@ def register(name: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.similarities import Similarity, register, resolve
     >>> @register("same")
     ... class Same(Similarity):

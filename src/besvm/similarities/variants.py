@@ -92,6 +92,7 @@ def self_similarities(similarity: Similarity, X: Any) -> np.ndarray:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.similarities import Linear
     >>> self_similarities(Linear(), np.array([[1.0, 2.0], [0.0, 3.0]]))
     array([5., 9.])

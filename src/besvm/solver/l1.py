@@ -18,7 +18,9 @@ from collections.abc import Callable
 import numpy as np
 
 from besvm._support.threads import n_workers, thread_map
-from besvm.blocks.contract import COARSE_BYTES, COMPUTE_BYTES, RowBlocks
+from besvm.blocks.computed import COMPUTE_BYTES
+from besvm.blocks.contract import RowBlocks
+from besvm.blocks.memory import COARSE_BYTES
 from besvm.solver.l1_model import Model, shrunk, smallest_subgradient
 from besvm.solver.newton import BLOCKS_IN_FLIGHT
 from besvm.solver.problem import TINY, Columns, Intercept, Problem, Result
@@ -71,6 +73,7 @@ def solve_l1(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.blocks import MemoryBlocks
     >>> from besvm.solver.problem import Problem
     >>> X = np.array([[-2.0, 0.1], [-1.0, -0.1], [1.0, 0.1], [2.0, -0.1]])

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from besvm.blocks.contract import COMPUTE_BYTES, RowBlocks
+from besvm.blocks.computed import COMPUTE_BYTES
+from besvm.blocks.contract import RowBlocks
 from besvm.solver.preconditioner import Preconditioner, last_rank, sketch
 from besvm.solver.problem import Columns, Intercept, Problem, Result
 
@@ -61,6 +62,7 @@ def solve(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.blocks import MemoryBlocks
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     >>> problem = Problem(labels=np.array([0, 0, 1, 1]), positive=np.array([1]), weights=np.ones(4))
@@ -110,6 +112,7 @@ def solve_path(blocks: RowBlocks, problem: Problem, Cs: list[float] | np.ndarray
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.blocks import MemoryBlocks
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     >>> problem = Problem(labels=np.array([0, 0, 1, 1]), positive=np.array([1]), weights=np.ones(4))

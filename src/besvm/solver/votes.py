@@ -17,6 +17,7 @@ def count_votes(decisions: np.ndarray, pairs: list[tuple[int, int]], n_classes: 
 
     Examples
     --------
+    >>> import numpy as np
     >>> count_votes(np.array([[1.0, 1.0, -1.0]]), class_pairs(3), 3)
     array([[0, 2, 1]])
     """

@@ -39,6 +39,7 @@ class Alignment:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.similarities import Deformable
     >>> x, y = np.zeros((2, 1, 3, 1))
     >>> x[0, 0], y[0, 1] = 2.0, 3.0
@@ -90,6 +91,7 @@ class GridSimilarity(Similarity):
 
         Examples
         --------
+        >>> import numpy as np
         >>> from besvm.similarities import Rigid
         >>> x, y = np.zeros((2, 3, 3, 1))
         >>> x[1, 1], y[1, 2] = 2.0, 3.0
@@ -182,6 +184,7 @@ class Rigid(GridSimilarity):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.similarities import Rigid
     >>> x = np.zeros((1, 3, 3, 1))
     >>> x[0, 1, 1] = 2.0
@@ -233,6 +236,7 @@ class Deformable(GridSimilarity):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.similarities import Deformable
     >>> x, y = np.zeros((2, 1, 3, 3, 1))
     >>> x[0, 1, 0], x[0, 1, 2] = 1.0, 2.0  # two cells with something in them,

@@ -1,0 +1,75 @@
+"""Compute something for all rows of X, a block of rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from besvm._support.progress import progress
+from besvm._support.rows import n_rows, span
+from besvm._support.threads import slices
+from besvm.blocks.computed import ComputedBlocks
+from besvm.blocks.disk import DiskBlocks
+from besvm.blocks.memory import MemoryBlocks
+
+Out = TypeVar("Out", bound=Any)
+
+
+class Source(Protocol):
+    """What fills the features: raw similarities of some rows."""
+
+    dtype: np.dtype[Any]
+
+    @property
+    def width(self) -> int: ...
+    @property
+    def rows_per_block(self) -> int: ...
+    def __call__(self, X: Any, first_row: int) -> np.ndarray: ...
+
+
+def by_blocks(
+    X: Any, compute: Callable[[Any, int], np.ndarray], out: Out, rows_each: int, what: str, verbose: int = 0
+) -> Out:
+    """Fill ``out`` with ``compute(samples, first_row)``, some rows of X at a time, and return it.
+
+    Parameters
+    ----------
+    X : anything with a length and slices
+    compute : callable
+        Gets consecutive samples of X and the number of the first, and returns their rows of ``out``.
+    out : array of len(X) rows, or whatever takes ``out[rows] = block``
+    rows_each : int
+        How many samples to take at a time.
+    what : str
+        What is being done, for the bar.
+    verbose : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> by_blocks([3, 1, 2], lambda samples, first_row: np.square(samples), np.empty(3), 2, "squaring")
+    array([9., 1., 4.])
+    """
+    n = n_rows(X)
+    with progress(what, n, verbose) as shown:
+        for rows in slices(n, rows_each):
+            out[rows] = compute(span(X, rows), rows.start)
+            shown.advance(rows.stop - rows.start)
+    return out
+
+
+def filled(source: Source, X: Any, storage: str = "memory", verbose: int = 0) -> Any:
+    """Return the RowBlocks of ``source`` over the rows of X, computed once (or, for "recompute", on every pass)."""
+    shape, rows_each = (n_rows(X), source.width), source.rows_per_block
+    if storage == "recompute":
+        return ComputedBlocks(shape, lambda rows: source(span(X, rows), rows.start), source.dtype, rows_each)
+    disk = storage == "disk"
+    blocks = DiskBlocks(shape, source.dtype) if disk else MemoryBlocks(np.empty(shape, dtype=source.dtype))
+    try:
+        by_blocks(X, source, blocks.matrix, rows_each, "similarities to the basis", verbose)
+    except BaseException:
+        blocks.close()
+        raise
+    return blocks

@@ -1,0 +1,103 @@
+"""Files are whole or not there, whoever writes at the same time and whenever a process is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from besvm._support import files
+from besvm._support.files import sweep, whole_file, write_bytes, write_text
+from besvm.reproduction.cache import MatrixCache
+from besvm.selection.store import make_folder
+
+
+def names(folder):
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def test_threads_that_write_one_file_do_not_meet(tmp_path):
+    """All of them are inside at once; with one temporary name they would write into each other's file."""
+    path, together = tmp_path / "a.bin", Barrier(8)
+
+    def write(number):
+        with whole_file(path) as unfinished:
+            together.wait(timeout=30)
+            unfinished.write_bytes(bytes([number]) * 100_000)
+            together.wait(timeout=30)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+    content = path.read_bytes()
+    assert len(content) == 100_000
+    assert len(set(content)) == 1
+    assert names(tmp_path) == ["a.bin"]
+
+
+def test_an_error_or_an_interrupt_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    write_text(path, "old")
+
+    def interrupted():
+        with whole_file(path) as unfinished:
+            unfinished.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    monkeypatch.setattr(Path, "write_bytes", lambda *args: (_ for _ in ()).throw(OSError(28, "No space left")))
+    with pytest.raises(OSError, match=r"page.html cannot be written: No space left") as caught:
+        write_text(path, "new")
+    assert caught.value.errno == 28
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["page.html"]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from besvm._support import files
+from besvm._support.files import whole_file
+with whole_file(Path(sys.argv[1])) as unfinished:
+    unfinished.write_text("half")
+    print("at work", flush=True)
+    input()
+"""
+
+
+@pytest.mark.parametrize("start", [sweep, lambda folder: MatrixCache(folder, 100), make_folder])
+def test_leftovers_of_killed_processes_are_removed_and_nothing_else(tmp_path, start):
+    others = ["mine.part", f"besvm-{'0' * 32}.part", "x.besvm-12.part", f"x.{os.getpid()}.part", "a.npy"]
+    for name in others:
+        (tmp_path / name).write_text("of the user")
+    path = tmp_path / "below" / "a.json"
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        process.stdout.readline()
+        with whole_file(tmp_path / "own.json") as own:
+            start(tmp_path)
+            assert own.exists()  # this process is at work on it
+        (left,) = path.parent.iterdir()  # and that one may still be
+        process.send_signal(signal.SIGKILL)
+    assert left.exists()
+    start(tmp_path)
+    assert names(tmp_path) == sorted([*others, "own.json"])
+
+
+def test_folders_are_made(tmp_path):
+    write_bytes(tmp_path / "a" / "b" / "c.bin", b"c")
+    assert (tmp_path / "a" / "b" / "c.bin").read_bytes() == b"c"
+
+
+def test_where_the_system_has_no_such_locks(tmp_path, monkeypatch):
+    """As on Windows, where a file that is open can be neither removed nor renamed."""
+    monkeypatch.setattr(files, "fcntl", None)
+    write_text(tmp_path / "a.txt", "whole")
+    (tmp_path / f"b.txt.besvm-{'0' * 32}.part").write_text("half")
+    sweep(tmp_path)
+    assert names(tmp_path) == ["a.txt"]
