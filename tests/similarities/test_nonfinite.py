@@ -44,5 +44,5 @@ def test_an_exemplar_is_named(similarity, rng):
     X, y = rng.random((ROWS, 4)), np.arange(ROWS) % 2
     X[7, 2] = -1
     measure = Measure(similarity, features=FunctionTransformer(lambda X: np.where(X < 0, np.nan, X)))
-    with pytest.raises(ValueError, match=r"exemplars must be finite, got NaN or infinity in exemplar 7 \(training row 7\)"):
+    with pytest.raises(ValueError, match=r"must be finite, got NaN or infinity in exemplar 7 \(training row 7\)"):
         BESVMClassifier(measure, basis=np.arange(BASIS)).fit(X, y)
