@@ -4,7 +4,7 @@ from besvm.similarities.contract import Similarity
 from besvm.similarities.functions import PairFunction
 from besvm.similarities.grid import Alignment, Deformable, Rigid
 from besvm.similarities.latent import Jitter, Latent, LatentAlignment
-from besvm.similarities.pairwise import NegativeDistance, PairwiseKernel
+from besvm.similarities.metrics import NegativeDistance, PairwiseKernel
 from besvm.similarities.precomputed import Precomputed
 from besvm.similarities.registry import register, registered, resolve
 from besvm.similarities.vector import (

@@ -82,7 +82,7 @@ def resolve(similarity: Any) -> Similarity:
            [-3., -2.]])
     """
     from besvm.similarities.functions import PairFunction
-    from besvm.similarities.pairwise import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
+    from besvm.similarities.metrics import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
 
     if isinstance(similarity, Similarity):
         return similarity
