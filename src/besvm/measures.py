@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from besvm.features import mirror
 from besvm.similarities.contract import Similarity
 from besvm.similarities.latent import Latent
-from besvm.similarities.registry import resolve
+from besvm.similarities.lookup import resolve
 
 
 class Measure(BaseEstimator):  # type: ignore[misc]

@@ -13,8 +13,8 @@ from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows, take
 from besvm.expand.expander import SMALL, FittedMeasure, SharedFeatures, as_dtype, needs_float64
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
+from besvm.similarities.lookup import resolve
 from besvm.similarities.precomputed import Precomputed
-from besvm.similarities.registry import resolve
 from besvm.similarities.vector import VectorSimilarity
 
 

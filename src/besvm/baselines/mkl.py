@@ -40,7 +40,7 @@ from besvm.blocks.plan import rows_per_block
 from besvm.expand.expander import mark_input
 from besvm.expand.training import training_set
 from besvm.measures import as_measures
-from besvm.similarities.registry import resolve
+from besvm.similarities.lookup import resolve
 from besvm.solver.votes import class_pairs, count_votes
 
 ALPHAS = tuple(round(0.1 * step, 1) for step in range(11))

@@ -17,8 +17,8 @@ from besvm.basis.choose import Exemplars, choose_rows
 from besvm.blocks.plan import rows_per_block
 from besvm.measures import Measure, as_measures
 from besvm.similarities.contract import Similarity
+from besvm.similarities.lookup import resolve
 from besvm.similarities.precomputed import Precomputed
-from besvm.similarities.registry import resolve
 from besvm.similarities.vector import VectorSimilarity
 
 SMALL = 1 << 18  # training features up to this many are float64: it costs nothing, and rounds nothing off

@@ -13,8 +13,8 @@ from besvm._support.rows import n_rows, take
 from besvm.basis.choose import row_numbers
 from besvm.measures import Measure
 from besvm.selection.trials import Data
+from besvm.similarities.lookup import resolve
 from besvm.similarities.precomputed import Precomputed
-from besvm.similarities.registry import resolve
 
 
 @dataclass(frozen=True)

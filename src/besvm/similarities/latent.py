@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
 from besvm.similarities.contract import Similarity
+from besvm.similarities.lookup import resolve
 from besvm.similarities.precomputed import Precomputed
-from besvm.similarities.registry import resolve
 from besvm.similarities.variants import (
     Variants,
     Worth,
