@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from besvm._support.rows import n_rows, span, take
 from besvm.similarities.contract import Similarity
-from besvm.similarities.names import resolve
+from besvm.similarities.lookup import resolve
 
 
 def check_similarity(similarity: Any, X: Any, *, rtol: float = 1e-4) -> None:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import os
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from threading import Lock
+
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 from besvm._support.threads import workers
-from besvm.similarities import PairFunction, resolve
+from besvm.similarities import PairFunction, functions, resolve
+
+
+@pytest.fixture
+def two_processes(monkeypatch):
+    """Let every block be worth spreading."""
+    monkeypatch.setattr(functions, "WORTH_PROCESSES", 0.0)
+    with workers(2):
+        yield
 
 
 def asymmetric(exemplar, sample):
     return 10 * exemplar + sample
-
-
-def slow(exemplar, sample):
-    total = 0
-    for _ in range(20000):
-        total += 1
-    return exemplar * sample + total * 0
 
 
 def test_a_function_gets_the_exemplar_first():
@@ -25,13 +33,114 @@ def test_a_function_gets_the_exemplar_first():
     np.testing.assert_array_equal(got, [[31, 41, 51], [32, 42, 52]])
 
 
-def test_a_slow_function_is_spread_over_processes(rng):
-    A, B = list(range(40)), list(range(30))
+def slow_process_number(exemplar, sample):
+    for _ in range(20_000):
+        pass
+    return os.getpid()
+
+
+@pytest.mark.parametrize(("function", "spread"), [(slow_process_number, True), (lambda b, x: os.getpid(), False)])
+def test_a_slow_function_is_spread_over_processes_and_a_fast_one_is_not(function, spread):
+    compare = PairFunction(function).against(list(range(100)))
     with workers(2):
-        spread = PairFunction(slow)(A, B)
-    np.testing.assert_array_equal(spread, np.outer(A, B))
+        compare([0])  # a first row, to see how long it takes
+        pids = compare(list(range(40)))
+    assert (os.getpid() not in pids) == spread
 
 
-def test_a_function_must_return_a_number():
-    with pytest.raises(TypeError, match=r"must return a number, got str for the pair \('x', 'y'\)"):
-        resolve(lambda a, b: "no")(["y"], ["x"])
+def test_spread_or_not_the_numbers_are_the_same(two_processes, rng):
+    factor = 3.0
+    words = ["".join(rng.choice(list("abc"), rng.integers(1, 9))) for _ in range(70)]
+    similarity = PairFunction(lambda b, x: factor * len(set(b) & set(x)) - len(x))
+    spread = similarity(words, words[:30])
+    with workers(1):
+        np.testing.assert_array_equal(similarity(words, words[:30]), spread)
+
+
+class Counted:
+    """An exemplar that counts how often it is sent."""
+
+    sent = 0
+
+    def __reduce__(self):
+        Counted.sent += 1
+        return int, (7,)
+
+
+def test_the_basis_is_not_sent_again_and_again(two_processes, monkeypatch):
+    monkeypatch.setattr(Counted, "sent", 0)
+    compare = PairFunction(lambda b, x: 1.0 * x).against([Counted()])
+    for start in range(0, 1000, 50):
+        block = list(range(start, start + 50))
+        np.testing.assert_array_equal(compare(block), np.reshape(block, (-1, 1)))
+    assert 1 <= Counted.sent <= 2 * 8  # to two processes, with each of a block's eight parts at most; not 20 times that
+
+
+def n_remembered(exemplar, sample):
+    from besvm.similarities.functions import _known
+
+    return len(_known)
+
+
+def test_processes_forget_what_is_no_longer_used(two_processes):
+    for _ in range(3):
+        got = PairFunction(n_remembered).against([0])(list(range(50)))
+        assert set(got.ravel()[1:]) == {1}
+
+
+def test_new_processes_are_sent_the_basis(two_processes):
+    compare = PairFunction(lambda b, x: b * x).against([3, 5])
+    before = compare([1, 2, 3])
+    get_reusable_executor().shutdown(wait=True)
+    np.testing.assert_array_equal(compare([1, 2, 3]), before)
+
+
+def test_what_cannot_be_sent_is_refused_with_a_way_out(two_processes):
+    lock = Lock()
+
+    def locked(exemplar, sample):
+        with lock:
+            return 1.0
+
+    with pytest.raises(
+        TypeError,
+        match="must be picklable to be spread over processes; set n_jobs=1, or write a Similarity of your own",
+    ):
+        PairFunction(locked)([1, 2, 3], [1, 2])
+    with workers(1):
+        assert PairFunction(locked)([1, 2, 3], [1, 2]).all()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, "1", b"1", bytearray(b"1"), np.str_("1"), np.bytes_(b"1"), date(2000, 1, 1), timedelta(1), 1j,
+     np.datetime64("2000-01-01"), np.timedelta64(1, "s"), np.complex64(1), np.ones(1), [1.0]],
+    ids=repr,
+)  # fmt: skip
+def test_a_function_must_return_a_number(answer):
+    got = type(answer).__name__
+    with pytest.raises(TypeError, match=rf"must return a number, got {got} for the pair \('x', 'y'\)"):
+        resolve(lambda a, b: answer)(["y"], ["x"])
+
+
+@pytest.mark.parametrize(
+    "answer", [2, 2.0, Decimal(2), Fraction(2), np.float32(2), np.uint8(2), np.array(2.0), np.array(2)], ids=repr
+)
+def test_any_real_number_will_do(answer):
+    assert resolve(lambda a, b: answer)(["y"], ["x"]) == 2
+    assert resolve(lambda a, b: answer == 2)(["y"], ["x"]) == 1  # True, or np.True_
+
+
+def reciprocal(exemplar, sample):
+    return 1 / (exemplar - sample)
+
+
+def test_an_error_of_the_function_names_the_pair():
+    with pytest.raises(RuntimeError, match=r"failed on the pair \(5, 5\): ZeroDivisionError: division") as caught:
+        PairFunction(reciprocal)([3, 4, 5], [6, 5])
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_an_error_in_another_process_names_the_pair_too(two_processes):
+    with pytest.raises(RuntimeError, match=r"failed on the pair \(5, 5\): ZeroDivisionError: division"):
+        PairFunction(reciprocal)([3, 4, 5], [6, 5])

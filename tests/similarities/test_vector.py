@@ -73,6 +73,13 @@ def test_keeps_the_contract(name, rng):
     check_similarity(name, rng.normal(size=(12, 5)))
 
 
+@pytest.mark.parametrize("name", VECTOR_NAMES)
+def test_nothing_to_compare(name, rng):
+    similarity, X = NAIVE[name][0], rng.normal(size=(4, 3))
+    assert similarity(X[:0], X).shape == (0, 4)
+    assert similarity(X, X[:0]).shape == (4, 0)
+
+
 def test_far_from_the_origin_no_digits_are_lost(rng):
     A, B = rng.normal(size=(50, 20)) + 1000, rng.normal(size=(30, 20)) + 1000
     A, B = A.astype(np.float32), B.astype(np.float32)

@@ -39,7 +39,7 @@ from besvm.baselines.pairs import (
 from besvm.blocks.computed import rows_per_block
 from besvm.expand import mark_input, training_set
 from besvm.measures import TunableMeasures, as_measures
-from besvm.similarities.names import resolve
+from besvm.similarities.lookup import resolve
 from besvm.solver.votes import class_pairs, count_votes
 
 ALPHAS = tuple(round(0.1 * step, 1) for step in range(11))

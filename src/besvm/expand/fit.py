@@ -15,7 +15,7 @@ from besvm.expand.expander import Expander, FittedMeasure, in_dtype
 from besvm.expand.features import Behind, SharedFeatures
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
-from besvm.similarities.names import resolve
+from besvm.similarities.lookup import resolve
 
 SMALL = 1 << 18  # training features up to this many are float64: it costs nothing, and rounds nothing off
 

@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 
 from besvm._support.validation import check_classes, check_vectors, check_weights
 from besvm.measures import Measure, as_measures, compares_vectors
-from besvm.similarities.names import resolve
+from besvm.similarities.lookup import resolve
 
 
 class TrainingSet(NamedTuple):

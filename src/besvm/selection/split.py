@@ -13,7 +13,7 @@ from besvm._support.rows import n_rows, take
 from besvm.basis.choose import as_choice
 from besvm.measures import Measure
 from besvm.selection.trials import Data
-from besvm.similarities.names import resolve
+from besvm.similarities.lookup import resolve
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from besvm.similarities.contract import Similarity
 from besvm.similarities.functions import PairFunction
 from besvm.similarities.grid import Alignment, Deformable, Rigid
 from besvm.similarities.latent import Jitter, Latent, LatentAlignment
-from besvm.similarities.names import resolve
-from besvm.similarities.pairwise import NegativeDistance, PairwiseKernel
+from besvm.similarities.lookup import resolve
+from besvm.similarities.metrics import NegativeDistance, PairwiseKernel
 from besvm.similarities.precomputed import Precomputed
 from besvm.similarities.registry import register, registered
 from besvm.similarities.vector import (

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pickle import PicklingError
 from time import perf_counter
 from typing import Any, ClassVar
+from uuid import uuid4
+from weakref import WeakSet
 
 import numpy as np
 
@@ -14,12 +17,15 @@ from besvm.similarities.contract import Similarity
 
 WORTH_PROCESSES = 0.5  # seconds of work below which handing it to other processes costs more than it saves
 
+Function = Callable[[Any, Any], float]
+
 
 class PairFunction(Similarity):
     """A function ``f(exemplar, sample)`` of two items, called for every pair.
 
-    The pairs are spread over processes when there is enough work to pay for it; the function must then be
-    picklable (joblib's loky takes lambdas and closures too).
+    The pairs are spread over processes when there is enough work to pay for it. The function, the exemplars and the
+    samples must then be picklable (lambdas and closures are). A process keeps the function and the exemplars, so that
+    only samples are sent from block to block.
 
     Parameters
     ----------
@@ -38,7 +44,7 @@ class PairFunction(Similarity):
 
     rows_per_block: ClassVar[int | None] = 64  # small, so that progress moves and an interrupt is quick
 
-    def __init__(self, function: Callable[[Any, Any], float]) -> None:
+    def __init__(self, function: Function) -> None:
         self.function = function
 
     @property
@@ -49,36 +55,101 @@ class PairFunction(Similarity):
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         """Return the matrix of function(B[j], A[i])."""
+        return self.against(B)(A)
+
+    def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
+        """Return the function A -> self(A, basis), which sends the basis to no process that has it."""
+        return _Comparison(self.function, basis)
+
+
+class _Comparison:
+    """Compares samples with the same exemplars, here or, where that pays off, on several processes."""
+
+    def __init__(self, function: Function, basis: Any) -> None:
+        self.function = function
+        self.basis = basis
+        self.exemplars = list(items(basis))
+        self.key = uuid4().hex
+        self.seconds_a_row: float | None = None  # as the last block took
+        _in_use.add(self)
+
+    def __call__(self, A: Any) -> np.ndarray:
+        rows, workers = n_rows(A), n_workers()
+        if self.seconds_a_row is None and workers > 1 and rows > 1:  # the first row tells
+            return np.concatenate([self(span(A, slice(0, 1))), self(span(A, slice(1, rows)))])
+        spread = workers > 1 and rows * (self.seconds_a_row or 0.0) >= WORTH_PROCESSES
+        start = perf_counter()
+        block = self._spread(A, workers) if spread else _compare(self.function, self.exemplars, A)
+        if rows:
+            self.seconds_a_row = (perf_counter() - start) * (workers if spread else 1) / rows
+        return block
+
+    def _spread(self, A: Any, workers: int) -> np.ndarray:
         from joblib import Parallel, delayed
 
-        rows, workers = n_rows(A), n_workers()
-        if rows == 0 or workers == 1:
-            return _compare(self.function, A, B)
-        start = perf_counter()
-        first = _compare(self.function, span(A, slice(0, 1)), B)
-        if (perf_counter() - start) * (rows - 1) < WORTH_PROCESSES:
-            return np.concatenate([first, _compare(self.function, span(A, slice(1, rows)), B)])
-        parts = [slice(s.start + 1, s.stop + 1) for s in slices(rows - 1, -(-(rows - 1) // (4 * workers)))]
-        rest = Parallel(n_jobs=workers)(delayed(_compare)(self.function, span(A, part), B) for part in parts)
-        return np.concatenate([first, *rest])
+        parts = [span(A, rows) for rows in slices(n_rows(A), -(-n_rows(A) // (4 * workers)))]
+        in_use = {comparison.key for comparison in _in_use}
+        sent = (self.function, self.basis)
+        try:
+            with Parallel(n_jobs=workers, max_nbytes=None) as parallel:
+                blocks = parallel(delayed(_compare_there)(self.key, None, part, in_use) for part in parts)
+                unknown = [place for place, block in enumerate(blocks) if block is None]
+                again = parallel(delayed(_compare_there)(self.key, sent, parts[place], in_use) for place in unknown)
+        except PicklingError as error:
+            raise TypeError(
+                "the similarity function and the items it compares must be picklable to be spread over processes; "
+                "set n_jobs=1, or write a Similarity of your own"
+            ) from error
+        for place, block in zip(unknown, again, strict=True):
+            blocks[place] = block
+        return np.concatenate(blocks)
 
 
-def _compare(function: Callable[[Any, Any], float], A: Any, B: Any) -> np.ndarray:
-    out = np.empty((n_rows(A), n_rows(B)))
-    exemplars = list(items(B))
+_in_use: WeakSet[_Comparison] = WeakSet()
+_known: dict[str, tuple[Function, list[Any]]] = {}  # what another process was sent, by the key of the comparison
+
+
+def _compare_there(key: str, sent: tuple[Function, Any] | None, A: Any, in_use: set[str]) -> np.ndarray | None:
+    """Compare in another process; None if this one has yet to be sent what ``key`` stands for."""
+    for old in _known.keys() - in_use:
+        _known.pop(old, None)
+    if sent is not None:
+        function, basis = sent
+        _known[key] = function, list(items(basis))
+    known = _known.get(key)
+    return None if known is None else _compare(*known, A)
+
+
+def _compare(function: Function, exemplars: list[Any], A: Any) -> np.ndarray:
+    out = np.empty((n_rows(A), len(exemplars)))
     for i, sample in enumerate(items(A)):
         for j, exemplar in enumerate(exemplars):
-            value: Any = function(exemplar, sample)
             try:
-                if value is None or isinstance(value, str):  # NumPy would take them for numbers
-                    raise TypeError
-                out[i, j] = value
-            except (TypeError, ValueError):
+                value: Any = function(exemplar, sample)
+            except Exception as error:
+                raise RuntimeError(
+                    f"the similarity function failed on the pair {_pair(exemplar, sample)}: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+            if type(value) is not float and not _is_number(value):
                 raise TypeError(
                     f"a similarity function must return a number, got {type(value).__name__} "
-                    f"for the pair ({_short(exemplar)}, {_short(sample)})"
-                ) from None
+                    f"for the pair {_pair(exemplar, sample)}"
+                )
+            out[i, j] = value
     return out
+
+
+def _is_number(value: Any) -> bool:
+    """Say whether a value is one real number; NumPy would also make one of None, texts, bytes and dates."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is None:
+        return hasattr(value, "__float__")
+    return getattr(dtype, "kind", "f") in "biuf" and getattr(value, "ndim", 0) == 0  # other libraries' types: no kind
+
+
+def _pair(exemplar: Any, sample: Any) -> str:
+    return f"({_short(exemplar)}, {_short(sample)})"
 
 
 def _short(item: Any) -> str:

@@ -14,11 +14,11 @@ from sklearn.base import clone
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
 from besvm._support.validation import check_block
 from besvm.similarities.contract import Similarity
-from besvm.similarities.names import resolve
+from besvm.similarities.diagonal import diagonal
+from besvm.similarities.lookup import resolve
 from besvm.similarities.variants import (
     Variants,
     Worth,
-    self_similarities,
     together,
     total,
     totals,
@@ -388,7 +388,7 @@ class Jitter(VariantSimilarity):
 
     def _worth(self, side: str, inner: Similarity, variants: Any, order: np.ndarray) -> Worth:
         # d² is smallest where K_I - K_I(b_z, b_z) / 2 - K_I(x_z, x_z) / 2 is largest.
-        return -self_similarities(inner, variants) / 2
+        return -diagonal(inner, variants) / 2
 
     def _update(self, out: np.ndarray) -> Update:
         out.fill(np.nan)

@@ -26,6 +26,8 @@ def squared_distance_to(basis: np.ndarray, factor: float) -> TileFunction:
     Both sides are measured from the middle of the basis, so that vectors far from the origin lose no digits; where the
     result would still be off by more than a thousandth, the product is done in float64.
     """
+    if len(basis) == 0:
+        return lambda A, out: None
     middle = np.median(basis, axis=0)  # unlike the mean, blind to a few exemplars far away
     middle[~np.isfinite(middle)] = 0  # an exemplar with a NaN spoils its own similarities, not those of all
     centered = basis - middle

@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.rows import items, n_rows, span
+from besvm._support.rows import items, n_rows
 from besvm._support.threads import slices
-from besvm.similarities.contract import Similarity
-from besvm.similarities.functions import PairFunction
 
 Variants = Callable[[Any], Sequence[Any]]  # of ONE item
 Worth = np.ndarray | None  # (n,) what is added to K_I for each of n items when it is chosen; None for nothing
 Choices = Iterator[tuple[Any, np.ndarray]]  # (one variant of each of n items, (n,) which of the item's variants)
 
 _TILE = 1 << 16  # entries to add up and compare while they stay in cache
-_SELF = 16  # items whose self-similarities are read off the diagonal of one small matrix
 
 
 def variants_of(item: Any, make: Variants | None, name: str) -> list[Any]:
@@ -85,21 +82,6 @@ def totals(K: np.ndarray, exemplar_worth: Worth, sample_worth: Worth) -> Iterato
     """Yield :func:`total` a few rows at a time: K is the inner similarity's own and must stay as it is."""
     for rows in slices(len(K), max(1, _TILE // max(1, K.shape[1]))):
         yield rows, total(K[rows], exemplar_worth, None if sample_worth is None else sample_worth[rows])
-
-
-def self_similarities(similarity: Similarity, X: Any) -> np.ndarray:
-    """Return s(x, x) of every item.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from besvm.similarities import Linear
-    >>> self_similarities(Linear(), np.array([[1.0, 2.0], [0.0, 3.0]]))
-    array([5., 9.])
-    """
-    each = 1 if isinstance(similarity, PairFunction) else _SELF  # a Python call per pair costs more than one per tile
-    tiles = [span(X, rows) for rows in slices(n_rows(X), each)]
-    return np.concatenate([np.empty(0, np.float32), *(np.asarray(similarity(t, t)).diagonal() for t in tiles)])
 
 
 def variants_name(make: Variants | None) -> str:

@@ -12,11 +12,10 @@ import numpy as np
 from besvm._support.rows import check_one_shape
 from besvm._support.threads import slices, thread_map
 from besvm.similarities.contract import Similarity
+from besvm.similarities.diagonal import diagonal
 from besvm.similarities.grid.displacements import Displacements, Penalty, displacements
 from besvm.similarities.grid.scores import ROWS, Fill, deformable_scores, linear_scores, rigid_scores
 from besvm.similarities.registry import register
-
-_SELF = 16  # items whose self-similarities are read off the diagonal of one small matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,13 +156,13 @@ class GridSimilarity(Similarity):
 
     def _self_scores(self, grids: np.ndarray) -> np.ndarray:
         """Return s(x, x) of every grid."""
-        own = np.empty(len(grids), dtype=np.float32)
-        for rows in slices(len(grids), _SELF):
-            some = grids[rows]
-            pairs = np.empty((len(some), len(some)), dtype=np.float32)
-            self._scores(some)(some, pairs)
-            own[rows] = pairs.diagonal()
-        return own
+
+        def scores(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+            out = np.empty((len(A), len(B)), dtype=np.float32)
+            self._scores(B)(A, out)
+            return out
+
+        return diagonal(scores, grids)
 
 
 @register("rigid")

@@ -1,4 +1,4 @@
-"""What a user means by a name, an instance, or a function."""
+"""The similarity that a name, an instance or a function stands for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from besvm.similarities.contract import Similarity
 from besvm.similarities.functions import PairFunction
-from besvm.similarities.pairwise import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
+from besvm.similarities.metrics import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
 from besvm.similarities.registry import registered
 
 

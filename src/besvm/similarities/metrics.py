@@ -1,4 +1,4 @@
-"""Distances and kernels that scikit-learn can name, as similarities."""
+"""Distances and kernels that scikit-learn knows by name, as similarities."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from besvm.similarities.tiles import TileFunction, manhattan_to, squared_distanc
 from besvm.similarities.vector import VectorSimilarity
 
 KERNEL_NAMES = ("additive_chi2", "chi2", "poly", "polynomial", "laplacian", "sigmoid", "cosine", "linear", "rbf")
+SCIPY_NAMES = (  # the distances of SciPy's cdist that need no parameters and that scikit-learn passes on to it
+    "braycurtis", "canberra", "chebyshev", "correlation", "dice", "hamming", "jaccard", "matching", "minkowski",
+    "rogerstanimoto", "russellrao", "sokalsneath", "sqeuclidean", "yule",
+)  # fmt: skip
+NOT_OF_VECTORS = {"precomputed", "haversine", "nan_euclidean"}  # or not of finite ones
 
 
 @register("negative_distance")
@@ -107,9 +112,7 @@ class PairwiseKernel(VectorSimilarity):
 
 @cache
 def distance_names() -> tuple[str, ...]:
-    """Return the distances that scikit-learn can name on vectors of numbers."""
-    from sklearn.metrics.pairwise import _VALID_METRICS
+    """Return the distances between vectors that scikit-learn knows by name."""
+    from sklearn.metrics.pairwise import distance_metrics
 
-    return tuple(
-        sorted(set(_VALID_METRICS) - {"precomputed", "haversine", "nan_euclidean", "mahalanobis", "seuclidean"})
-    )
+    return tuple(sorted({*SCIPY_NAMES, *distance_metrics()} - NOT_OF_VECTORS))
