@@ -1,10 +1,12 @@
 """What the pages show must run, and must be up to date."""
 
+import re
 import runpy
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from besvm.reproduction import MODULES
@@ -38,6 +40,15 @@ def test_the_similarity_of_the_readme_runs(rng):
     code = text[text.index("import numpy as np\nfrom besvm.similarities") :].split("```")[0]
     names = {"X": rng.normal(size=(40, 6)), "y": [0, 1] * 20}
     exec("from besvm import BESVMClassifier\n" + code, names)
+
+
+def test_the_examples_of_the_architecture_run(rng):
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    examples = re.findall(r"```python\n(.*?)```", text, flags=re.S)
+    assert len(examples) > 4
+    names = {"X": rng.normal(size=(200, 5)), "y": np.arange(200) % 2}
+    names["images"] = rng.integers(0, 256, (30, 32, 32, 3), dtype=np.uint8)
+    exec("\n".join(examples), names)
 
 
 @pytest.mark.parametrize("names", [["features", "images"], pytest.param(["startup"], marks=pytest.mark.slow)])
