@@ -1,12 +1,13 @@
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from besvm import __version__
 from besvm._support.progress import progress
 from besvm.cli import app
-from besvm.similarities import registered
+from besvm.similarities import Similarity, registered, registry
 
 run = CliRunner().invoke
 
@@ -29,8 +30,29 @@ def test_demo_as_json():
     assert best["exemplars"] < kernel["exemplars"] / 2
 
 
-def test_lists_similarities_and_version():
-    assert all(name in run(app, ["similarities"], env={"COLUMNS": "160"}).stdout for name in registered())
+class Lopsided(Similarity):
+    """Asymmetric for its parameters."""
+
+    @property
+    def symmetric(self):
+        return False
+
+    def __call__(self, A, B):
+        return np.zeros((len(A), len(B)))
+
+
+def test_lists_similarities_with_their_flags(monkeypatch):
+    monkeypatch.setitem(registry._registry, "lopsided", Lopsided)
+    _, *lines = run(app, ["similarities"], env={"COLUMNS": "160"}).stdout.splitlines()
+    table = {line.split()[0]: line.split()[-2:] for line in lines}
+    assert set(table) == set(registered())
+    assert table["lopsided"] == ["no", "no"]
+    assert table["rigid"] == ["yes", "no"]
+    assert table["deformable"] == ["no", "no"]
+    assert table["rbf"] == ["yes", "yes"]
+
+
+def test_shows_the_version_and_how_to_use_it():
     assert run(app, ["--version"]).stdout == f"besvm {__version__}\n"
     assert "Usage" in run(app, []).output
     assert run(app, ["nonsense"]).exit_code == 2

@@ -88,7 +88,8 @@ def similarities() -> None:
     table = Table("name", "what it is", "symmetric", "positive definite", box=None, pad_edge=False)
     for name, cls in registered().items():
         summary = (cls.__doc__ or "").strip().split("\n")[0]
-        table.add_row(name, summary, *("yes" if flag else "no" for flag in (cls.symmetric, cls.psd)))
+        similarity = cls()  # flags may be properties, which follow from the parameters
+        table.add_row(name, summary, *("yes" if flag else "no" for flag in (similarity.symmetric, similarity.psd)))
     Console().print(table)
 
 

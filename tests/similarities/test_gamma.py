@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
 from sklearn.svm import SVC
+from sklearn.utils.validation import has_fit_parameter
 
-from besvm.similarities import RBF
+from besvm.similarities import RBF, Laplacian, Polynomial, Sigmoid
 
 
 def test_gamma_scale_is_that_of_svc(rng):
     X = rng.normal(2, 3, size=(200, 7))
     assert RBF("scale").fit(X).gamma_ == pytest.approx(1 / (7 * X.var()))
-    svc = SVC(gamma="scale").fit(X, np.arange(200) % 2)
-    assert RBF("scale").fit(X).gamma_ == pytest.approx(svc._gamma)
+    svc, ours = (SVC(gamma=gamma).fit(X, np.arange(200) % 2) for gamma in ("scale", RBF("scale").fit(X).gamma_))
+    np.testing.assert_allclose(ours.decision_function(X), svc.decision_function(X), rtol=1e-6)
 
 
 def test_gamma_median_is_one_over_the_median_squared_distance(rng):
@@ -37,3 +39,49 @@ def test_a_bad_gamma_is_refused(gamma):
 def test_gamma_from_the_data_needs_the_data():
     with pytest.raises(ValueError, match="call fit"):
         RBF()(np.eye(2), np.eye(2))
+
+
+FROM_DATA = [RBF("scale"), RBF("median"), Laplacian("scale"), Laplacian("median"), Polynomial(), Sigmoid()]
+each_from_data = pytest.mark.parametrize("similarity", FROM_DATA, ids=str)
+
+
+@each_from_data
+@pytest.mark.parametrize("n", [2, 5, 40, 700, 1500])  # with the copies, fewer and more than the median looks at
+@pytest.mark.parametrize("container", [np.asarray, csr_matrix])
+def test_a_row_of_weight_two_is_two_rows_and_one_of_weight_zero_none(similarity, n, container, rng):
+    X = rng.normal(5, 2, size=(n, 3)) * (rng.random((n, 3)) < 0.8)
+    copies = rng.integers(0, 4, n)
+    copies[1] = 2
+    weighted = similarity.fit(container(X), sample_weight=copies).gamma_
+    repeated = similarity.fit(container(np.repeat(X, copies, axis=0))).gamma_
+    assert weighted == pytest.approx(repeated, rel=1e-12)
+
+
+@each_from_data
+def test_a_row_of_weight_zero_may_be_anything(similarity, rng):
+    X = rng.normal(size=(30, 3))
+    weights = np.ones(30)
+    weights[[0, 7]] = 0
+    expected = similarity.fit(np.delete(X, [0, 7], axis=0)).gamma_
+    X[0], X[7] = 1e12, np.nan
+    assert similarity.fit(X, sample_weight=weights).gamma_ == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [50, 3000])
+def test_small_weights_count_in_proportion(n, rng):
+    X = rng.normal(size=(n, 3))
+    X[: n // 2] *= 10
+    for similarity in (RBF("scale"), RBF("median")):
+        even = similarity.fit(X).gamma_
+        assert similarity.fit(X, sample_weight=np.full(n, 0.01)).gamma_ == pytest.approx(even, rel=0.05)
+        wide = similarity.fit(X, sample_weight=np.where(np.arange(n) < n // 2, 1e-3, 1e-6)).gamma_
+        assert wide == pytest.approx(similarity.fit(X[: n // 2]).gamma_, rel=0.05)
+
+
+@each_from_data
+def test_weights_must_fit_the_rows(similarity):
+    assert has_fit_parameter(similarity, "sample_weight")
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        similarity.fit(np.eye(3), sample_weight=[1, 1])
+    with pytest.raises(ValueError, match="needs a row that weighs more than 0"):
+        similarity.fit(np.eye(3), sample_weight=np.zeros(3))

@@ -1,4 +1,4 @@
-"""What all descriptors of images have in common."""
+"""What the descriptors of images have in common as scikit-learn transformers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from sklearn.base import BaseEstimator, TransformerMixin
 
 
-class _GridDescriptor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Abstract: a transformer of images that learns nothing."""
+class GridDescriptor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Abstract: turns images into grids of cells, and learns nothing from the data."""
 
     def fit(self, X: Any = None, y: Any = None) -> Any:
         """Do nothing but return self: a descriptor learns nothing from the data."""

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from besvm.features.descriptor import _GridDescriptor
-from besvm.features.pixels import Fill, describe
+from besvm.features.descriptor import GridDescriptor
+from besvm.features.pixels import describe
 
 N_CHANNELS = 31
 FIRST_UNDIRECTED, FIRST_TEXTURE = 18, 27
 BORDERS = ("keep", "pad", "upsample")
 
 
-class FHOG(_GridDescriptor):
+class FHOG(GridDescriptor):
     r"""Histograms of oriented gradients with 31 channels, after Felzenszwalb et al. [1]_.
 
     The image is cut into cells of ``cell`` x ``cell`` pixels and every cell becomes 31 numbers:
@@ -108,7 +107,22 @@ class FHOG(_GridDescriptor):
         array of shape (n, h // cell, w // cell, 31), float32
             With n = 1 for a single image. For a list, a list of arrays (h // cell, w // cell, 31).
         """
-        return describe(X, self.cell, N_CHANNELS, _hog_filler(self.cell, self.border))
+        if self.border not in BORDERS:
+            raise ValueError(f"border must be one of {', '.join(BORDERS)}, got {self.border!r}")
+        return describe(X, self.cell, N_CHANNELS, self._fill)
+
+    def _fill(self, pixels: np.ndarray, out: np.ndarray) -> None:
+        from besvm.features.kernels import hog_block
+
+        cell = int(self.cell)
+        if self.border == "keep":
+            hog_block(pixels, cell, out)
+            return
+        n, rows, columns, _ = out.shape
+        enlarged = _pad(pixels, cell) if self.border == "pad" else _upsample(pixels, cell)
+        with_outer_cells = np.empty((n, rows + 2, columns + 2, N_CHANNELS), dtype=np.float32)
+        hog_block(enlarged, cell, with_outer_cells)
+        out[:] = with_outer_cells[:, 1:-1, 1:-1]
 
     @staticmethod
     def render(features: Any, size: int = 24) -> np.ndarray:
@@ -147,26 +161,8 @@ class FHOG(_GridDescriptor):
         return side_by_side(pictures, gap=max(1, int(size) // 4))
 
 
-def _hog_filler(cell: int, border: str) -> Fill:
-    """Return the function that fills the features of a block of images."""
-    if border not in BORDERS:
-        raise ValueError(f"border must be one of {', '.join(BORDERS)}, got {border!r}")
-    from besvm.features.kernels import hog_block
-
-    def fill(pixels: np.ndarray, out: np.ndarray) -> None:
-        if border == "keep":
-            hog_block(pixels, int(cell), out)
-            return
-        n, rows, columns, _ = out.shape
-        enlarged = _pad(pixels, cell) if border == "pad" else _upsample(pixels, cell)
-        with_outer_cells = np.empty((n, rows + 2, columns + 2, N_CHANNELS), dtype=np.float32)
-        hog_block(enlarged, int(cell), with_outer_cells)
-        out[:] = with_outer_cells[:, 1:-1, 1:-1]
-
-    return fill
-
-
 def _pad(pixels: np.ndarray, cell: int) -> np.ndarray:
+    """Repeat the border pixels of (n, channels, h, w) for one cell on every side."""
     for axis in (2, 3):
         length = pixels.shape[axis]
         pixels = pixels.take(np.clip(np.arange(-cell, length + cell), 0, length - 1), axis)
@@ -185,18 +181,6 @@ def _upsample(pixels: np.ndarray, cell: int) -> np.ndarray:
         start, end = pixels.take(before, axis), pixels.take(np.minimum(before + 1, last), axis)
         pixels = start + share * (end - start)
     return pixels
-
-
-def _color_filler(cell: int) -> Fill:
-    def fill(pixels: np.ndarray, out: np.ndarray) -> None:
-        _, rows, columns, _ = out.shape
-        whole = pixels[:, :, : rows * cell, : columns * cell]
-        # One strided sum per row and column of a cell: numpy is slow at means over axes as short as a cell.
-        tall = reduce(np.add, (whole[:, :, k::cell] for k in range(cell)))
-        total = reduce(np.add, (tall[:, :, :, k::cell] for k in range(cell)))  # (n, channels, rows, columns)
-        out[:] = total.transpose(0, 2, 3, 1) / np.float32(255 * cell * cell)
-
-    return fill
 
 
 def _as_grids(features: Any) -> list[np.ndarray]:

@@ -1,4 +1,4 @@
-"""Pictures of any kind, handed to a descriptor as blocks of float32 gray levels."""
+"""Images of any kind, handed to a descriptor as blocks of float32 gray levels."""
 
 from __future__ import annotations
 
@@ -104,5 +104,5 @@ def _check_values(images: np.ndarray, first: int) -> None:
     where = np.argwhere(~good)[0]
     raise ValueError(
         f"pixels must be finite and at most {LARGEST_VALUE:g} in size, image {first + where[0]} has "
-        f"{images[tuple(where)]}; mend or drop it"
+        f"{images[tuple(where)]}; replace or drop it"
     )

@@ -1,4 +1,4 @@
-"""Variants of an image for latent variables: mirrored, shifted, rotated, cropped."""
+"""Variants of an image, for Latent to choose among: mirrored, shifted, rotated, cropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pieces that tiles of vector similarities are made of: products, distances, exponentials."""
+"""The pieces that vector similarities are made of: items as vectors, products, distances, exponentials."""
 
 from __future__ import annotations
 
@@ -6,8 +6,31 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 TileFunction = Callable[[np.ndarray, np.ndarray], None]  # (rows of A, tile to fill)
+
+
+def as_vectors(A: Any, basis: np.ndarray | None = None) -> np.ndarray:
+    """Return items as the rows of a matrix of floating-point numbers; of the basis's width and type, if it is given."""
+    if issparse(A):
+        A = A.toarray()  # one block of rows, or the basis: small by construction
+    A = np.asarray(A)
+    if A.ndim < 2:
+        raise ValueError(f"vectors must come as a 2-D array (items, numbers), got {A.ndim} dimensions")
+    A = A.reshape(len(A), int(np.prod(A.shape[1:])))  # a grid of descriptors is a vector too
+    if basis is None:
+        return A if A.dtype in (np.float32, np.float64) else A.astype(np.float64)
+    if A.shape[1] != basis.shape[1]:
+        raise ValueError(f"vectors must have {basis.shape[1]} numbers like the exemplars, got {A.shape[1]}")
+    return A if A.dtype == basis.dtype else A.astype(basis.dtype)
+
+
+def nan_for_infinity(A: np.ndarray) -> np.ndarray:
+    """Return A with NaN for infinite numbers: exp(-inf) and tanh(inf) would pass for similarities."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = A.sum()  # three times as fast as np.isfinite(A).all()
+    return A if np.isfinite(total) else np.where(np.isinf(A), A.dtype.type(np.nan), A)
 
 
 def dot_with(basis: np.ndarray) -> TileFunction:

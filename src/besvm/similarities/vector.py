@@ -7,16 +7,18 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import issparse
 
 from besvm._support.threads import slices, thread_map
 from besvm.similarities.contract import Similarity
+from besvm.similarities.gamma import gamma_of, settle_gamma
 from besvm.similarities.registry import register
 from besvm.similarities.tiles import (
     TileFunction,
+    as_vectors,
     dot_with,
     exp_of_nonpositive,
     manhattan_to,
+    nan_for_infinity,
     squared_distance_to,
     squares,
     unit_rows,
@@ -44,39 +46,18 @@ class VectorSimilarity(Similarity):
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
         """Return the function A -> self(A, basis), with the basis packed once."""
-        basis = _nan_for_infinity(_as_vectors(basis))
+        basis = nan_for_infinity(as_vectors(basis))
         fill = self.tile(basis)
         rows_each = max(16, TILE_ITEMS // max(1, len(basis)) // 16 * 16)
 
         def similarities(A: Any) -> np.ndarray:
-            A = _as_vectors(A, basis)
+            A = as_vectors(A, basis)
             out = np.empty((len(A), len(basis)), dtype=A.dtype)
-            for _ in thread_map(lambda rows: fill(_nan_for_infinity(A[rows]), out[rows]), slices(len(A), rows_each)):
+            for _ in thread_map(lambda rows: fill(nan_for_infinity(A[rows]), out[rows]), slices(len(A), rows_each)):
                 pass
             return out
 
         return similarities
-
-
-def _as_vectors(A: Any, basis: np.ndarray | None = None) -> np.ndarray:
-    if issparse(A):
-        A = A.toarray()  # one block of rows, or the basis: small by construction
-    A = np.asarray(A)
-    if A.ndim < 2:
-        raise ValueError(f"vectors must come as a 2-D array (items, numbers), got {A.ndim} dimensions")
-    A = A.reshape(len(A), int(np.prod(A.shape[1:])))  # a grid of descriptors is a vector too
-    if basis is None:
-        return A if A.dtype in (np.float32, np.float64) else A.astype(np.float64)
-    if A.shape[1] != basis.shape[1]:
-        raise ValueError(f"vectors must have {basis.shape[1]} numbers like the exemplars, got {A.shape[1]}")
-    return A if A.dtype == basis.dtype else A.astype(basis.dtype)
-
-
-def _nan_for_infinity(A: np.ndarray) -> np.ndarray:
-    """Return A with NaN for infinite numbers: exp(-inf) and tanh(inf) would pass for similarities."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = A.sum()  # three times as fast as np.isfinite(A).all()
-    return A if np.isfinite(total) else np.where(np.isinf(A), A.dtype.type(np.nan), A)
 
 
 @register
@@ -106,7 +87,7 @@ class RBF(VectorSimilarity):
     ----------
     gamma : float, "scale" or "median", default="scale"
         "scale" is 1 / (d · var(X)), as in scikit-learn's SVC; "median" is 1 / the median squared distance
-        between training rows (of at most 1,000 of them, evenly spaced).
+        between training rows (of at most 1,000 of them, evenly spaced, where a row of weight w counts as w rows).
 
     Examples
     --------
@@ -121,14 +102,14 @@ class RBF(VectorSimilarity):
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
 
-    def fit(self, X: Any) -> RBF:
-        """Settle gamma on the training rows."""
-        self.gamma_ = _settle_gamma(self.gamma, X)
+    def fit(self, X: Any, sample_weight: Any = None) -> RBF:
+        """Settle gamma on the training rows; a row of weight 2 counts as two, one of weight 0 not at all."""
+        self.gamma_ = settle_gamma(self.gamma, X, sample_weight)
         return self
 
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack the basis so that one matrix product gives the whole exponent."""
-        exponent = squared_distance_to(basis, factor=-_gamma(self))
+        exponent = squared_distance_to(basis, factor=-gamma_of(self))
         exp = exp_of_nonpositive(basis.dtype)
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
@@ -160,15 +141,15 @@ class Laplacian(VectorSimilarity):
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
 
-    def fit(self, X: Any) -> Laplacian:
-        """Settle gamma on the training rows."""
-        self.gamma_ = _settle_gamma(self.gamma, X, order=1)
+    def fit(self, X: Any, sample_weight: Any = None) -> Laplacian:
+        """Settle gamma on the training rows; a row of weight 2 counts as two, one of weight 0 not at all."""
+        self.gamma_ = settle_gamma(self.gamma, X, sample_weight, order=1)
         return self
 
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Use the compiled city-block loop."""
         distance = manhattan_to(basis)
-        gamma = _gamma(self)
+        gamma = gamma_of(self)
         exp = exp_of_nonpositive(basis.dtype)
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
@@ -204,16 +185,16 @@ class Polynomial(VectorSimilarity):
         self.gamma = gamma
         self.coef0 = coef0
 
-    def fit(self, X: Any) -> Polynomial:
-        """Settle gamma on the training rows."""
-        self.gamma_ = _settle_gamma(self.gamma, X, choices=("scale",))
+    def fit(self, X: Any, sample_weight: Any = None) -> Polynomial:
+        """Settle gamma on the training rows; a row of weight 2 counts as two, one of weight 0 not at all."""
+        self.gamma_ = settle_gamma(self.gamma, X, sample_weight, choices=("scale",))
         return self
 
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack gamma into the basis."""
         if self.degree != int(self.degree) or self.degree < 1:
             raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
-        dot = dot_with(basis * basis.dtype.type(_gamma(self)))
+        dot = dot_with(basis * basis.dtype.type(gamma_of(self)))
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
             dot(A, out)
@@ -248,14 +229,14 @@ class Sigmoid(VectorSimilarity):
         self.gamma = gamma
         self.coef0 = coef0
 
-    def fit(self, X: Any) -> Sigmoid:
-        """Settle gamma on the training rows."""
-        self.gamma_ = _settle_gamma(self.gamma, X, choices=("scale",))
+    def fit(self, X: Any, sample_weight: Any = None) -> Sigmoid:
+        """Settle gamma on the training rows; a row of weight 2 counts as two, one of weight 0 not at all."""
+        self.gamma_ = settle_gamma(self.gamma, X, sample_weight, choices=("scale",))
         return self
 
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack gamma into the basis."""
-        dot = dot_with(basis * basis.dtype.type(_gamma(self)))
+        dot = dot_with(basis * basis.dtype.type(gamma_of(self)))
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
             dot(A, out)
@@ -307,11 +288,11 @@ class Tanimoto(VectorSimilarity):
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack the basis transposed, with its squared norms."""
         dot = dot_with(basis)
-        basissquares = squares(basis)
+        basis_squares = squares(basis)
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
             dot(A, out)
-            union = squares(A)[:, None] + basissquares
+            union = squares(A)[:, None] + basis_squares
             union -= out
             empty = union <= 0
             union[empty] = 1
@@ -319,50 +300,3 @@ class Tanimoto(VectorSimilarity):
             out /= union
 
         return fill
-
-
-# --- gamma, from the data where it is not given ---
-
-
-def _settle_gamma(gamma: float | str, X: Any, order: int = 2, choices: tuple[str, ...] = ("scale", "median")) -> float:
-    """Return gamma as a number; ``order`` is the power of a difference that gamma multiplies."""
-    if isinstance(gamma, str):
-        if gamma not in choices:
-            raise ValueError(f"gamma must be a positive number or {' or '.join(map(repr, choices))}, got {gamma!r}")
-        X = X if issparse(X) else _as_vectors(X)
-        if gamma == "scale":
-            spread = _spread(X) ** order * X.shape[1]
-        else:
-            from scipy.spatial.distance import pdist
-
-            some = X[np.linspace(0, X.shape[0] - 1, min(1000, X.shape[0])).astype(int)]
-            some = some.toarray() if issparse(some) else np.asarray(some)
-            distances = pdist(some, "cityblock" if order == 1 else "sqeuclidean")
-            spread = float(np.median(distances)) if len(distances) else 0.0
-        return 1.0 / spread if spread > 0 else 1.0
-    number = isinstance(gamma, (int, float, np.number)) and not isinstance(gamma, bool)
-    if not (number and np.isfinite(gamma) and gamma > 0):
-        raise ValueError(f"gamma must be a positive number or {' or '.join(map(repr, choices))}, got {gamma!r}")
-    return float(gamma)
-
-
-def _spread(X: Any) -> float:
-    if issparse(X):
-        return float(np.sqrt(max(0.0, X.multiply(X).mean() - X.mean() ** 2)))
-    total = squares = 0.0
-    for rows in slices(len(X), max(1, TILE_ITEMS // max(1, X.shape[1]))):  # np.std would copy X, in float64
-        block = np.asarray(X[rows], dtype=np.float64) - X[0, 0]
-        total += block.sum()
-        squares += float(np.vdot(block, block))
-    return float(np.sqrt(max(0.0, squares / X.size - (total / X.size) ** 2)))
-
-
-def _gamma(similarity: Any) -> float:
-    if isinstance(similarity.gamma, str):
-        if not hasattr(similarity, "gamma_"):
-            raise ValueError(
-                f"{type(similarity).__name__}(gamma={similarity.gamma!r}) takes gamma from the training rows; "
-                "call fit(X) first or give gamma a number"
-            )
-        return float(similarity.gamma_)
-    return _settle_gamma(similarity.gamma, None)
