@@ -103,7 +103,7 @@ def check_weights(
     rows = np.empty((n_rows(X), 1))
     weights = _check_sample_weight(sample_weight, rows, dtype=dtype, ensure_non_negative=True)
     if class_weight is not None:
-        own = compute_class_weight(class_weight, classes=classes, y=classes[labels], sample_weight=None)
+        own = compute_class_weight(class_weight, classes=classes, y=classes[labels])
         wrong = np.flatnonzero(~(own >= 0) | np.isinf(own))
         if len(wrong):
             raise ValueError(
