@@ -28,7 +28,11 @@ def test_importing_is_quick_and_brings_nothing_heavy():
         "besvm.BESVMClassifier; heavy = {'numba', 'matplotlib', 'dask', 'rich', 'typer'} & set(sys.modules); "
         "print(took, *heavy)"
     )
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(3)]
-    times = [float(run.stdout.split()[0]) for run in runs]
-    assert min(times) < 1.0
-    assert all(len(run.stdout.split()) == 1 for run in runs), runs[0].stdout
+    for _ in range(3):  # the machine may be busy
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        took, *heavy = run.stdout.split()
+        assert heavy == []
+        if float(took) < 1.0:
+            break
+    else:
+        raise AssertionError(f"importing besvm took {took} s")

@@ -1,37 +1,41 @@
-"""scikit-learn's own checks, all of them, on every estimator."""
+"""scikit-learn's own checks: every public estimator, and the settings that take a way of their own through the code."""
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, MeanNormScaler
+from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, MeanNormScaler, Nystrom
+from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier, LineSearchMKL
 from besvm.selection import GreedySelection
-from besvm.similarities import RBF
+from besvm.similarities import RBF, Linear
 
-SETTLED_UNWEIGHTED = (
+UNWEIGHTED_GAMMA = (
     "gamma='scale' is taken from the rows as they are, as in SVC (which fails the same check): a repeated row counts "
-    "twice, a row of weight 2 once. With a fixed gamma the check passes, see BESVMClassifier(RBF(gamma=0.1))."
+    "twice, a row of weight 2 once"
 )
+WEIGHT_CHECKS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 
 
 def expected_failures(estimator):
     if isinstance(estimator, BESVMClassifier) and estimator.measures == "rbf":
-        names = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
-        return dict.fromkeys(names, SETTLED_UNWEIGHTED)
+        return dict.fromkeys(WEIGHT_CHECKS, UNWEIGHTED_GAMMA)
     return {}
 
 
+@pytest.mark.filterwarnings("ignore:at this C the L1 penalty leaves all weights zero")  # class weights near zero
 @parametrize_with_checks(
     [
         LinearSVMClassifier(),
-        LinearSVMClassifier(penalize_intercept=True, probability=False),
+        LinearSVMClassifier(penalty="l1", C=10.0),
         BESVMClassifier(),
-        BESVMClassifier(RBF(gamma=0.1)),
-        BESVMClassifier(["linear", "negative_distance"], normalize="z-score"),
+        BESVMClassifier(["linear", "cosine"], normalize="z-score", multi_class="ovo", storage="disk"),
         BESVMClassifier("precomputed"),
-        BasisExpansion(),
-        BasisExpansion("precomputed"),
-        BasisExpansion("linear", normalize=None),
+        BasisExpansion("linear", normalize=Nystrom()),
         MeanNormScaler(),
+        Nystrom(),
         GreedySelection(["linear", "rbf"], n_measures=1),
+        KernelSVMClassifier(RBF(gamma=0.1), tol=1e-9),
+        DualBESVMClassifier(RBF(gamma=0.1), basis="auto", tol=1e-10),
+        LineSearchMKL([RBF(gamma=0.1), Linear()], alphas=(0, 0.5), cv=2, random_state=0),
     ],
     expected_failed_checks=expected_failures,
 )

@@ -7,38 +7,12 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from besvm import BESVMClassifier, Measure
 from besvm.baselines import DualBESVMClassifier
 from besvm.basis import IndexBasis
 from besvm.datasets import make_toy
 from besvm.similarities import RBF, Linear, Sigmoid
-
-REPEATED_ROW = (
-    "with basis='all' a repeated row is an exemplar twice, and a row of weight 0 an exemplar still; with "
-    "basis='auto', which takes neither, the check passes (with a tolerance to match its own)"
-)
-
-
-def expected_failures(estimator):
-    if isinstance(estimator.basis, str) and estimator.basis == "all":
-        names = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
-        return dict.fromkeys(names, REPEATED_ROW)
-    return {}
-
-
-@parametrize_with_checks(
-    [
-        DualBESVMClassifier(),
-        DualBESVMClassifier(RBF(gamma=0.1), basis="auto", tol=1e-10),
-        DualBESVMClassifier(["linear", "rbf"], normalize="mean-norm"),
-        DualBESVMClassifier("precomputed"),
-    ],
-    expected_failed_checks=expected_failures,
-)
-def test_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

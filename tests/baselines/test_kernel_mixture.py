@@ -5,7 +5,6 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from besvm import Measure
 from besvm.baselines import LineSearchMKL
@@ -186,8 +185,3 @@ def test_bad_parameters(two_views, params, says):
     X, y, measures = two_views
     with pytest.raises(ValueError, match=says):
         LineSearchMKL(**{"measures": measures, **params}).fit(X, y)
-
-
-@parametrize_with_checks([LineSearchMKL([RBF(gamma=0.1), Linear()], alphas=(0, 0.5), cv=2, random_state=0)])
-def test_scikit_learn(estimator, check):
-    check(estimator)

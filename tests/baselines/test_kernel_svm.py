@@ -11,7 +11,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from besvm import Measure
 from besvm._support.threads import workers
@@ -302,10 +301,3 @@ def test_a_bad_number_names_the_pair_of_rows(three):
 
     with pytest.raises(ValueError, match=r"must be finite, got nan .* \(training row 7\) and sample 3"):
         KernelSVMClassifier(spoilt, n_jobs=1).fit(list(X[:12]), np.arange(12) % 2)
-
-
-@parametrize_with_checks(
-    [KernelSVMClassifier(RBF(gamma=0.1), tol=1e-9), KernelSVMClassifier("precomputed", spectrum="clip")],
-)
-def test_scikit_learn(estimator, check):
-    check(estimator)

@@ -5,17 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from besvm import BasisExpansion, BESVMClassifier, Nystrom
 from besvm.basis import Exemplars
 from besvm.normalize.nystrom import WAYS
 from besvm.similarities import RBF, Deformable, Linear, NegativeDistance, Sigmoid
-
-
-@parametrize_with_checks([Nystrom(spectrum) for spectrum in WAYS])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def near(X, Y):

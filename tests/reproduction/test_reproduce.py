@@ -84,7 +84,7 @@ def test_page_of_everything(everything):
     assert "besvm reproduce --quick --data digits" in page
     assert "200 images for testing" in page or "200 for testing" in page
     assert "does not hold" in page or "holds" in page
-    assert re.search(r"All cells took \d+ s and at most [\d.]+ [MG]B of memory, in one go or in parts\.", page)
+    assert re.search(r"All cells took \d+ (s|min) and at most [\d.]+ [MG]B of memory, in one go or in parts\.", page)
     in_markdown = markdown_of(out, "figures")
     assert in_markdown.count("![") == len(figures)
     assert all(claim.sentence in in_markdown for claim in experiments(["toy"])[0].claims(QUICK, []))

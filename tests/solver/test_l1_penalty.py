@@ -8,7 +8,6 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from besvm import BESVMClassifier, LinearSVMClassifier, Measure
 from besvm.basis import Exemplars
@@ -16,33 +15,7 @@ from besvm.expand import FeatureMap, fit_expander
 from besvm.measures import as_measures
 from besvm.normalize.affine import Affine
 from besvm.normalize.nystrom import Rotation
-from besvm.similarities import RBF, Linear
-
-SEVERAL_SOLUTIONS = (
-    "an L1 solution need not be unique: the held-out problems of these nine different rows have several, of one "
-    "objective, and the slope of the probabilities depends on which. Without probabilities the check passes."
-)
-
-
-def expected_failures(estimator):
-    if isinstance(estimator, BESVMClassifier) and estimator.probability:
-        names = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
-        return dict.fromkeys(names, SEVERAL_SOLUTIONS)
-    return {}
-
-
-@pytest.mark.filterwarnings("ignore:at this C the L1 penalty leaves all weights zero")  # class weights near zero
-@parametrize_with_checks(
-    [
-        LinearSVMClassifier(penalty="l1", C=10.0),
-        LinearSVMClassifier(penalty="l1", C=10.0, penalize_intercept=True, probability=False),
-        BESVMClassifier(RBF(gamma=0.1), penalty="l1", C=3.0),
-        BESVMClassifier(RBF(gamma=0.1), penalty="l1", C=10.0, probability=False),
-    ],
-    expected_failed_checks=expected_failures,
-)
-def test_scikit_learn(estimator, check):
-    check(estimator)
+from besvm.similarities import Linear
 
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_matrix, np.float32])

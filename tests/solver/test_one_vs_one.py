@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.multiclass import OneVsOneClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, Nystrom
@@ -15,13 +14,6 @@ from besvm.similarities import RBF
 from besvm.solver.one_vs_one import gather
 from besvm.solver.one_vs_rest import solver_for
 from besvm.solver.votes import class_pairs, class_scores
-
-
-@parametrize_with_checks(
-    [BESVMClassifier("linear", multi_class="ovo"), BESVMClassifier("cosine", multi_class="ovo-pair-basis")]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture

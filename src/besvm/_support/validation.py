@@ -117,7 +117,7 @@ def check_weights(
 
     weights = check_sample_weight(sample_weight, n_rows(X), dtype)
     if class_weight is not None:
-        own = compute_class_weight(class_weight, classes=classes, y=classes[labels], sample_weight=None)
+        own = compute_class_weight(class_weight, classes=classes, y=classes[labels])
         wrong = np.flatnonzero(~(own >= 0) | np.isinf(own))
         if len(wrong):
             raise ValueError(

@@ -138,5 +138,6 @@ def _inverse_of_triangle(K: np.ndarray, noise: float) -> tuple[np.ndarray, int]:
     diagonal = np.abs(np.diag(R))
     rank = int((diagonal > noise).sum())
     out = np.zeros_like(K)
-    out[order[:rank], :rank] = solve_triangular(R[:rank, :rank], np.eye(rank))
+    if rank:  # SciPy before 1.14 refuses an empty triangle
+        out[order[:rank], :rank] = solve_triangular(R[:rank, :rank], np.eye(rank))
     return out, rank
