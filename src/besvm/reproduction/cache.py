@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.units import show_bytes
+from besvm._support.files import sweep, whole_file
 from besvm._support.progress import say
-from besvm.reproduction.results import sweep
+from besvm._support.units import show_bytes
 
 
 class MatrixCache:
@@ -76,13 +76,10 @@ class MatrixCache:
         if matrix.nbytes > self.limit:
             return
         self._make_room(matrix.nbytes)
-        part = path.with_suffix(f".{os.getpid()}.part")
         try:
-            with open(part, "wb") as file:
+            with whole_file(path) as unfinished, open(unfinished, "wb") as file:
                 np.save(file, matrix, allow_pickle=False)
-            os.replace(part, path)
         except OSError as error:
-            part.unlink(missing_ok=True)
             say(
                 self.verbose,
                 f"{show_bytes(matrix.nbytes)} of similarities are not kept in {self.folder}: {error.strerror}",

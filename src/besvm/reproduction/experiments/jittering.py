@@ -7,18 +7,21 @@ from functools import partial
 from besvm.analysis import measured
 from besvm.baselines import JitteredClassifier, KernelSVMClassifier
 from besvm.classifier import LinearSVMClassifier
-from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, value, where
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import Claim, check
 from besvm.reproduction.config import Config
+from besvm.reproduction.costs import Costs
 from besvm.reproduction.lab import Lab
+from besvm.reproduction.tables import Row, Table, value, where
 from besvm.similarities import RBF
 
 MOVES = {8: (0, 1), 4: (0, 1, 2)}  # cells in all directions: up to 8 pixels, as the invariant measures
 SHARE = 5  # the kernel SVM sees a fifth of the fold, unless --thorough: nine times as many rows take 81 times as long
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every model, with and without jitter."""
-    n, costs = len(lab.train_rows()), lab.costs
+    n = len(lab.train_rows())
     found = []
     for cell in (8, 4):
         for rigid in MOVES[cell]:

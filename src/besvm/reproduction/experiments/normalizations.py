@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from besvm.reproduction.base import OURS, Cell, Claim, Experiment, Row, Table, check, minus, of_all, value, where
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import OURS, Claim, check
 from besvm.reproduction.config import M2, MEASURES, Config
-from besvm.reproduction.lab import CV_ITER, Lab
+from besvm.reproduction.costs import Costs
+from besvm.reproduction.lab import CV_ITER, Basis, Lab
+from besvm.reproduction.tables import Row, Table, minus, of_all, value, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,30 +28,31 @@ SLOWER_FEATURES = 1.5  # and more still, if the features were not normalized in 
 MAX_ITER = 30  # Newton steps: three times what normalized kernel maps take
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every combination, every measure and every beginning of M2, the first of which is one."""
-    basis = lab.index_basis(lab.config.size)
-    width = lab.n_classes * lab.config.size
-    columns = lab.config.cv_folds * lab.n_classes  # all folds of a cross-validation at once
+    basis = lab.index_basis(config.size, config.steps)
+    width = lab.n_classes * config.size
+    columns = config.cv_folds * lab.n_classes  # all folds of a cross-validation at once
     several = [(measure,) for measure in MEASURES] + [M2[:count] for count in range(2, len(M2) + 1)]
     found = []
     for norm, features in NAMES.items():
         for normalize, kernel_map in NAMES.items():
             for measures in several:
                 key = {"features": features, "kernel_map": kernel_map, "measures": " + ".join(measures)}
-                compute = partial(_accuracies, lab, measures, norm, normalize)
-                training = 5 * lab.costs.train(len(lab.train_rows()), width * len(measures))
+                compute = partial(_accuracies, lab, measures, basis, norm, normalize, config.cv_folds)
+                training = 5 * costs.train(len(lab.train_rows()), width * len(measures))
                 training *= SLOWER[kernel_map] * (1 if features == "BE-SVM" else SLOWER_FEATURES)
-                seconds = lab.costs.fixed(1) + training + lab.costs.similarities(measures, 1, basis, norm)
-                found.append(Cell(key, compute, seconds, lab.costs.fit_memory(len(measures), 1, width, columns)))
+                seconds = costs.fixed(1) + training + costs.similarities(measures, 1, basis, norm)
+                found.append(Cell(key, compute, seconds, costs.fit_memory(len(measures), 1, width, columns)))
     return found
 
 
-def _accuracies(lab: Lab, measures: tuple[str, ...], norm: str | None, normalize: str | None) -> Row:
-    basis = lab.index_basis(lab.config.size)
+def _accuracies(
+    lab: Lab, measures: tuple[str, ...], basis: Basis, norm: str | None, normalize: str | None, cv_folds: int
+) -> Row:
     options: Any = {"normalize": normalize, "norm": norm, "max_iter": MAX_ITER}
     fixed = lab.fit(measures, basis, C=1.0, **options)
-    chosen = lab.fit(measures, basis, C=None, known=fixed, **options)
+    chosen = lab.fit(measures, basis, C=None, cv_folds=cv_folds, known=fixed, **options)
     return fixed.row() | {"accuracy_cv": chosen.accuracy, "C_cv": chosen.model.C, "passes_cv": chosen.model.n_passes_}
 
 

@@ -13,13 +13,15 @@ from besvm.analysis import model_size
 from besvm.baselines import KernelSVMClassifier
 from besvm.basis import IndexBasis
 from besvm.classifier import BESVMClassifier
-from besvm.reproduction.base import OURS, Cell, Claim, Experiment, Row, Table, check, value
-from besvm.reproduction.config import M2, Config
-from besvm.reproduction.lab import Lab
-from besvm.features import CellColor
-from besvm.features import FHOG
+from besvm.features import FHOG, CellColor
 from besvm.measures import Measure, as_measures, mirrored
 from besvm.normalize.affine import MeanNormScaler
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import OURS, Claim, check
+from besvm.reproduction.config import M2, Config
+from besvm.reproduction.costs import Costs
+from besvm.reproduction.lab import Lab
+from besvm.reproduction.tables import Row, Table, value
 from besvm.similarities import RBF, Rigid
 
 M2_NAME = "BE-SVM, M2"
@@ -66,27 +68,32 @@ class _FlatSVC:
         return self.svc.predict(self.features.transform(images).reshape(len(images), -1))
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every model."""
-    n = len(lab.train_rows(lab.config.n_folds))
-    per_class = lab.config.sizes[-2]
+    n = len(lab.train_rows(config.n_folds))
+    per_class = config.sizes[-2]
     share = n / 50_000
     width = lab.n_classes * per_class
     seconds = {M2_NAME: 110 * share, BEYOND: 260 * share, KERNEL: 66 * share**2, SVC_NAME: 860 * share**2}
     memory = {
-        M2_NAME: lab.costs.fit_memory(len(M2), lab.config.n_folds, width),
-        BEYOND: lab.costs.fit_memory(len(M2) + 2, lab.config.n_folds, width),
-        KERNEL: lab.costs.kernel_memory(n),
+        M2_NAME: costs.fit_memory(len(M2), config.n_folds, width),
+        BEYOND: costs.fit_memory(len(M2) + 2, config.n_folds, width),
+        KERNEL: costs.kernel_memory(n),
         SVC_NAME: min(SVC_CACHE * 10**6, 4 * n**2) + 2 * 8 * n * lab.features_per_image(8),
     }
     return [
-        Cell({"model": name, "images": n}, partial(_run, lab, name, per_class), seconds[name], memory[name])
+        Cell(
+            {"model": name, "images": n},
+            partial(_run, lab, name, per_class, config.n_folds),
+            seconds[name],
+            memory[name],
+        )
         for name in seconds
     ]
 
 
-def _run(lab: Lab, name: str, per_class: int) -> Row:
-    rows, test = lab.train_rows(lab.config.n_folds), lab.test_rows
+def _run(lab: Lab, name: str, per_class: int, n_folds: int) -> Row:
+    rows, test = lab.train_rows(n_folds), lab.test_rows
     model = models(per_class, lab.model_limit)[name]
     start = perf_counter()
     model.fit(lab.images[rows], lab.labels[rows])

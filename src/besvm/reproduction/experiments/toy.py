@@ -15,9 +15,12 @@ from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier
 from besvm.basis import RandomBasis
 from besvm.classifier import BESVMClassifier
 from besvm.datasets import make_toy
-from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, value, where
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import Claim, check
 from besvm.reproduction.config import Config
+from besvm.reproduction.costs import Costs
 from besvm.reproduction.lab import Lab
+from besvm.reproduction.tables import Row, Table, value, where
 from besvm.similarities import RBF
 
 if TYPE_CHECKING:
@@ -50,13 +53,13 @@ def n_exemplars(model: Any) -> int:
     return int(model.n_basis_) if isinstance(model, BESVMClassifier) else len(model.support_)
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every level of noise and every classifier, and one for every panel of the picture."""
-    points = lab.config.toy_points
+    points = config.toy_points
     scale = (points / 200) ** 2
     memory = 3 * 8 * (points + GRID**2) * points
     found = []
-    for level in range(1, lab.config.toy_levels + 1):
+    for level in range(1, config.toy_levels + 1):
         for method in METHODS:
             key = {"part": "noise", "level": level, "method": method}
             found.append(Cell(key, partial(_cross_validated, method, level, points), 0.6 * scale, memory))

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from besvm.analysis import spectrum
-from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, Undefined, check, of_all, value
-from besvm.reproduction.config import Config
-from besvm.reproduction.lab import Lab
 from besvm.normalize.nystrom import Nystrom
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import Claim, Undefined, check
+from besvm.reproduction.config import Config
+from besvm.reproduction.costs import Costs
+from besvm.reproduction.lab import Basis, Lab
+from besvm.reproduction.tables import Row, Table, of_all, value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,22 +32,21 @@ TAIL = 0.4  # the share of the smallest eigenvalues that is drawn larger
 PAPER_CORRELATIONS = {"NgRat": (0.20, 0.61), "NgEng": (0.33, 0.73)}  # CorNyst, CorBE
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every measure of the table."""
-    basis = lab.index_basis(lab.config.size)
+    basis = lab.index_basis(config.size, config.steps)
     return [
         Cell(
             {"measure": measure},
-            partial(_eigenvalues, lab, measure),
-            lab.costs.fit([measure], 1, basis) + lab.costs.fixed(2),
-            lab.costs.fit_memory(1, 1, lab.n_classes * lab.config.size),
+            partial(_eigenvalues, lab, measure, basis),
+            costs.fit([measure], 1, basis) + costs.fixed(2),
+            costs.fit_memory(1, 1, lab.n_classes * config.size),
         )
         for measure in MEASURES
     ]
 
 
-def _eigenvalues(lab: Lab, measure: str) -> Row:
-    basis = lab.index_basis(lab.config.size)
+def _eigenvalues(lab: Lab, measure: str, basis: Basis) -> Row:
     rows = np.concatenate(basis)
     found = spectrum(lab.similarities(measure, rows, rows))
     ratio, energy = PAPER[measure]
