@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # matplotlib is optional
 
 @dataclass(frozen=True)
 class Cell:
-    """One row of a table: what is varied, how to compute the rest, and about what that takes.
+    """One row of a table: what is varied, how to compute the rest, and roughly what that costs.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Undefined:
-    """In the place of a value that does not exist although everything was measured."""
+    """Stands for a value that is undefined although everything was measured."""
 
     reason: str
 

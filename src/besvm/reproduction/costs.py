@@ -1,4 +1,4 @@
-"""About how long cells take and how many bytes: what the plan adds up."""
+"""Estimates of the time and memory that cells take, which the plan adds up."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from besvm.solver.problem import Problem
 Basis = list[np.ndarray]  # row numbers in pieces: the similarities to each piece are kept by themselves
 CS = [0.1, 1.0, 10.0]
 MAX_ITER = 100  # Newton steps; normalized features take about ten
-CV_ITER = 5  # Newton steps for each C while it is chosen: the order of the three is wanted, not finished models
+CV_ITER = 5  # Newton steps for each C while it is chosen: enough to rank the three
 TEST_FOLD = 5
 
 

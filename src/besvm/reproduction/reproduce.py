@@ -71,7 +71,7 @@ def reproduce(
     >>> page.name
     'index.html'
     """
-    optional("matplotlib", "drawing the figures")  # said before hours of computing
+    optional("matplotlib", "drawing the figures")  # checked before hours of computing
     chosen = experiments(names)
     limit = int(0.7 * available_memory()) if memory_limit is None else parse_bytes(memory_limit)
     cache_bytes = parse_bytes(cache_limit, "cache_limit")

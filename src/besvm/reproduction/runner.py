@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from time import monotonic, perf_counter
 from typing import Any
@@ -38,7 +37,7 @@ class Planned:
     spent: Spent = field(default_factory=Spent)  # by the finished cells
 
     def finish(self, k: int, row: Row, spent: Spent) -> None:
-        """Take note of a finished cell."""
+        """Record a finished cell."""
         self.rows[k] = row
         self.spent = self.spent.plus(spent)
 
@@ -136,7 +135,7 @@ def run(plan: list[Planned], results: Results, console: Console) -> None:
 
     A cell that cannot be computed is reported and left out, and the others go on.
     """
-    with _shown(console, plan) as shown:
+    with closing(_Shown(console, plan)) as shown:
         for planned in plan:
             name = planned.experiment.name
             for k, cell in planned.waiting:
@@ -204,19 +203,13 @@ class _Shown:
     def fail(self, reason: str) -> None:
         self.console.print(f"{self.what}  {reason}", highlight=False, soft_wrap=True)
 
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
     @property
     def left(self) -> str:
         return f"about {show_seconds(seconds_left(self.plan))} left"
-
-
-@contextmanager
-def _shown(console: Console, plan: list[Planned]) -> Iterator[_Shown]:
-    shown = _Shown(console, plan)
-    try:
-        yield shown
-    finally:
-        if shown.bar is not None:
-            shown.bar.stop()
 
 
 def seconds_left(plan: list[Planned]) -> float:

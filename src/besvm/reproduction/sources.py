@@ -127,7 +127,7 @@ def _imported(statements: Iterable[ast.stmt]) -> Iterator[str]:
 
 
 def _is_docstring(statement: ast.stmt) -> bool:
-    """Say whether a statement is a text by itself."""
+    """Say whether a statement is a string on its own."""
     return (
         isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Constant)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LINEAR = {"H8L": 8, "H4L": 4}
 KERNEL = {"K8R": 8, "K4R": 4}
-FOLDS_OF_K4R = 3  # more take long, and say nothing new
+FOLDS_OF_K4R = 3  # more take long and add nothing new
 
 
 def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""Figure "Basis Selection": ways to choose and to normalize a basis of ten times 100, for every measure."""
+"""Figure "Basis Selection": ways to choose and to normalize a basis of 10 x 100, for every measure."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ EXPERIMENT = Experiment(
     name="selection",
     title="basis selection and Nyström normalizations (figure Basis Selection)",
     paper=(
-        "With ten times 100 bases, random, indexed and k-medoids bases perform alike; the Nyström normalization is "
+        "With 10 x 100 bases, random, indexed and k-medoids bases perform alike; the Nyström normalization is "
         "worse for all indefinite measures, and for PSD kernels better at the lower resolution and worse at the "
         "higher. Flipping and squaring the spectrum are slightly worse than clipping. Data-driven selectors are left "
         "as future work; three are tried here."
@@ -231,13 +231,13 @@ EXPERIMENT = Experiment(
     claims=claims,
     summary=summary,
     note=lambda config: (
-        "N: the Nyström normalization of the indexed basis, with the way its spectrum is mended. Rand: mean and "
-        f"standard deviation of {config.trials} trials."
+        "N: the Nyström normalization of the indexed basis, with the way its matrix is made positive semi-definite. "
+        f"Rand: mean and standard deviation of {config.trials} trials."
     ),
     captions={
         "basis_selection": "The paper's figure: ways to choose a basis, and Nyström's normalization. The axis does not "
         "begin at 0; bars show the standard deviation over random bases.",
         "data_driven": "Bases chosen by the data, beside random ones.",
-        "nystrom": "Five ways to mend the spectrum for Nyström, beside BE-SVM's normalization of that basis (Indx).",
+        "nystrom": "Nyström's normalization with five ways to make K positive semi-definite, beside BE-SVM's (Indx).",
     },
 )

@@ -1,4 +1,4 @@
-"""Table "complexity": what training and testing cost, by the paper's formulas and by the clock."""
+"""Table "complexity": what training and testing cost, by the paper's formulas and as measured."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _measured(lab: Lab, name: str, n: int, n_measures: int, basis: Basis, repeat
 
 
 def summary(table: Table) -> Table:
-    """Return the table with short figures."""
+    """Return the table with short numbers."""
     return [
         {name: f"{entry:.1e}" if name.startswith("formula") else entry for name, entry in row.items()} for row in table
     ]
@@ -163,7 +163,7 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     name="complexity",
-    title="costs by formula and by the clock (table complexity)",
+    title="costs by formula and as measured (table complexity)",
     paper=(
         "Upper bounds: the kernel SVM trains in n²M d_K + n³/C and tests a sample in nCM d_K; BE-SVM trains in "
         "nC|B|M d_K and tests in |B|CM d_K. Memory: n²/C against nM|B|."
@@ -176,7 +176,7 @@ EXPERIMENT = Experiment(
     note=lambda config: (
         f"H8 features with Gaussian kernels; BE-SVM with 10 x {config.size} bases. Formulas count operations, and "
         f"numbers in memory, up to a constant. Times are the least of {config.repeats} runs, fewer beyond "
-        f"{ENOUGH:.0f} s; memory is what the process took more than before."
+        f"{ENOUGH:.0f} s; memory is how much the process grew."
     ),
     captions={"complexity": "Seconds to train, and the formulas scaled to meet them at the largest training set."},
 )

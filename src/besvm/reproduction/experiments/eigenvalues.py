@@ -1,4 +1,4 @@
-"""Table "eigs": negative eigenvalues of the measures, and how they go with the accuracy of the two normalizations."""
+"""Table "eigs": negative eigenvalues of the measures, and how they correlate with accuracy, normalized in two ways."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def correlation(table: Table, of: str, accuracy: str) -> float | Undefined | Non
         return None
     values, scores = np.array([row[of] for row in table]), np.array([row[accuracy] for row in table])
     if not (values.std() and scores.std()):
-        return Undefined(f"{of if scores.std() else accuracy} is the same for all measures: it correlates with nothing")
+        return Undefined(f"{of if scores.std() else accuracy} is the same for all measures: there is no correlation")
     return float(np.corrcoef(values, scores)[0, 1])
 
 
 def summary(table: Table) -> Table:
-    """Return the table as the paper prints it, its figures in brackets."""
+    """Return the table as the paper prints it, with the paper's numbers in brackets."""
     found = []
     for name in ("NgRat", "NgEng"):
         row: Row = {"": name}
@@ -160,7 +160,7 @@ EXPERIMENT = Experiment(
     paper=(
         "Up to 30 % of the eigenvalues of the deformable measures are negative, with up to 7 % of the energy. Over the "
         "six measures, accuracy correlates positively with both, and more strongly for BE-SVM's normalization than for "
-        "Nyström's: negative eigenvectors carry discriminative information. The paper's figures are in brackets."
+        "Nyström's: negative eigenvectors carry discriminative information. The paper's numbers are in brackets."
     ),
     cells=cells,
     figures=figures,
@@ -169,5 +169,5 @@ EXPERIMENT = Experiment(
     note=lambda config: (
         "An asymmetric matrix K is symmetrized, (K + Kᵀ) / 2. A correlation over six points is a weak statement."
     ),
-    captions={"eigs": "Eigenvalues of the similarities between the bases, scaled to the share of their number."},
+    captions={"eigs": "Eigenvalues of the similarities between the bases, the largest first."},
 )

@@ -108,7 +108,7 @@ EXPERIMENT = Experiment(
     paper=(
         "Trained on the first fold with all of its 10,000 images as bases, the invariant measures are better than the "
         "linear ones; rigid displacements help much more than local ones, and most at the higher resolution, where "
-        "everything that does not align the images loses."
+        "measures that do not align the images lose accuracy."
     ),
     cells=cells,
     figures=figures,

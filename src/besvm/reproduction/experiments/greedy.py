@@ -17,7 +17,7 @@ from besvm.selection import GreedySelection
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LABELLED = 5  # candidates of every step that the figure names
+LABELED = 5  # candidates of every step that the figure names
 CANDIDATES = {"both resolutions": MEASURES, "H8 only": tuple(m for m in MEASURES if m.startswith("H8"))}
 PAPER_SETS = {"both resolutions": M2, "H8 only": M1}
 
@@ -66,7 +66,7 @@ def summary(table: Table) -> Table:
 
 
 def figures(config: Config, table: Table) -> dict[str, Figure]:
-    """Draw every candidate's held-out accuracy at every step, and where the paper's choice would lead."""
+    """Draw every candidate's held-out accuracy at every step, and that of the paper's choices."""
     from besvm._support.figures import COLORS, axes
 
     searches = where(table, by="greedy selection")
@@ -100,7 +100,7 @@ def figures(config: Config, table: Table) -> dict[str, Figure]:
 def _apart(scores: dict[str, float], line: float) -> list[tuple[str, float]]:
     """Return the best candidates with heights for their names, at least a line apart, the best first."""
     found: list[tuple[str, float]] = []
-    for name, score in sorted(scores.items(), key=lambda item: -item[1])[:LABELLED]:
+    for name, score in sorted(scores.items(), key=lambda item: -item[1])[:LABELED]:
         found.append((name, score if not found else min(score, found[-1][1] - line)))
     return found
 

@@ -103,7 +103,7 @@ def claims(config: Config, table: Table) -> list[Claim]:
 
 
 def _times(one: float | None, other: float | None, least: float) -> float | None:
-    """Return one over the other, of which at least ``least`` is counted."""
+    """Return one over the other, which counts as at least ``least``."""
     return None if one is None or other is None else one / max(other, least)
 
 
@@ -112,13 +112,13 @@ EXPERIMENT = Experiment(
     title="training sets expanded by shifted cells",
     paper=(
         "Training linear and kernel SVMs on shifted copies of the features, zero-padded as the invariant measures "
-        "do, lost accuracy significantly and cost much more memory and time; the paper blames the boundaries."
+        "do, lost accuracy significantly and took much more memory and time; the paper blames effects at the borders."
     ),
     cells=cells,
     claims=claims,
     note=lambda config: (
         "Shifts of whole cells in all directions, by up to 8 pixels: nine copies of every image at H8, 25 at H4 (nine "
-        "for up to 4 pixels). Memory is what the process took more than before. The kernel SVM sees a fifth of the fold"
+        "for up to 4 pixels). Memory is how much the process grew. The kernel SVM sees a fifth of the fold"
         + (", and the whole fold too." if config.thorough else "; the whole fold only with --thorough.")
     ),
 )

@@ -23,13 +23,13 @@ GROWING = "growing M2"
 LABELS = {SINGLE: MEASURES, GROWING: tuple(" + ".join(M2[:count]) for count in range(1, len(M2) + 1))}
 NOT_RBF = tuple(measure for measure in MEASURES if not measure.endswith("R"))
 BOTH = ("BE-SVM", "BE-SVM")
-SLOWER = {"none": 14.0, "z-score": 9.0, "BE-SVM": 1.0}  # kernel maps that take many more passes
-SLOWER_FEATURES = 1.5  # and more still, if the features were not normalized in our way
+SLOWER = {"none": 14.0, "z-score": 9.0, "BE-SVM": 1.0}  # times as many passes, by the kernel map's normalization
+SLOWER_FEATURES = 1.5  # times as many again, if the features are not normalized as BE-SVM does
 MAX_ITER = 30  # Newton steps: three times what normalized kernel maps take
 
 
 def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
-    """Return a cell for every combination, every measure and every beginning of M2, the first of which is one."""
+    """Return a cell for every combination with every measure and with the first two, three and four of M2."""
     basis = lab.index_basis(config.size, config.steps)
     width = lab.n_classes * config.size
     columns = config.cv_folds * lab.n_classes  # all folds of a cross-validation at once
@@ -258,10 +258,11 @@ EXPERIMENT = Experiment(
     summary=summary,
     note=lambda config: (
         "Means over the finished measures. Z-scored features are long vectors, for which a Gaussian kernel with gamma "
-        "= 1 is almost constant: H8R and H4R are then at chance, which weighs on every mean; a claim on the other "
-        f"measures is among ours. Unnormalized kernel maps may not converge in {MAX_ITER} Newton steps, of many passes "
+        "= 1 is almost constant: H8R and H4R are then at chance, which lowers every mean; one of our claims is about "
+        f"the other measures. Unnormalized kernel maps may not converge in {MAX_ITER} Newton steps, of many passes "
         f"each. C is chosen by cross-validation with {config.cv_folds} folds, after at most {CV_ITER} Newton steps for "
-        "each value, going on from the last. The solver is ours, with its own preconditioner."
+        "each value, which start from the solution for the value before. The solver is ours, with its own "
+        "preconditioner."
     ),
     captions={
         "normalization_one_sim": "Single measures: colors for the features' normalization, markers the kernel map's.",

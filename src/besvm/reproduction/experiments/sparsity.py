@@ -44,7 +44,7 @@ def _curve(rows: Table, column: str) -> tuple[list[float], list[float]]:
 
 
 def sparser(target: dict[str, float], ours: Table, column: str) -> float:
-    """Return how many times fewer of something our curve needs for the accuracy of ``target``; 0: it never gets there.
+    """Return how many times fewer of something our curve needs for the accuracy of ``target``; 0: it never reaches it.
 
     Between two sizes of the basis, the accuracy is taken to be linear in the logarithm of the size.
     """

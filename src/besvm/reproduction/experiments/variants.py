@@ -1,4 +1,4 @@
-"""What the paper says in passing of its model's variants: one cell or two for each remark, on the first fold."""
+"""Variants of the model that the paper mentions: a few cells for each remark, on the first fold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from besvm.similarities import RBF, Deformable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PENALTIES = {  # of a displacement by one cell; the whole of two like images is about 1, one of 64 cells 1/64
+PENALTIES = {  # of a displacement by one cell; two like images have a similarity of about 1, each of 64 cells adds 1/64
     "H4(2,0)": (0.003, 0.01, 0.03),
     "H4(0,1)": (0.0001, 0.0003, 0.001),
 }
@@ -107,7 +107,7 @@ def _off_diagonal(lab: Lab, label: str, basis: Basis) -> Row:
 
 
 def _seconds(lab: Lab, label: str, basis: Basis, n_runs: int) -> Row:
-    """Return what the similarities of the fold to the bases take, the least of several runs."""
+    """Return the seconds that the similarities of the fold to the bases take, in the fastest of several runs."""
     cell, similarity = cell_and_similarity(label)
     features, rows = lab.features(cell), lab.train_rows()
     compare = similarity.against(features[np.concatenate(basis)])
@@ -238,7 +238,7 @@ def claims(config: Config, table: Table, multiple: Table) -> list[Claim]:
             multi[0][1],
         ),
         check(
-            "An L1 regularizer is sparser than L2, but dearer to train.",
+            "An L1 regularizer is sparser than L2, but takes longer to train.",
             "it keeps fewer exemplars and takes more time, from the same basis",
             "L1 {:.1%}, {:,.0f} exemplars, {:.2f} s; L2 {:.1%}, {:,.0f}, {:.2f} s",
             lambda a, n, s, b, m, t: n < m and s > t,
@@ -260,8 +260,9 @@ EXPERIMENT = Experiment(
     name="variants",
     title="variants that the paper mentions: regularized deformations, large bases, one-vs-one, L1",
     paper=(
-        "Regularizing the displacements brought nothing. For positive definite kernels with large bases Nyström can be "
-        "expected to be better. One-vs-rest is preferred to one-vs-one, and a small basis with L2 to a large with L1."
+        "Regularizing the displacements brought no improvement. For positive definite kernels with large bases Nyström "
+        "can be expected to be better. One-vs-rest is preferred to one-vs-one, and a small basis with L2 to a large "
+        "one with L1."
     ),
     cells=cells,
     figures=figures,
