@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 @pytest.fixture(autouse=True, scope="module")
 def tiny():
     """Less than --quick, and four classes of the digits, wherever the command is run in this process."""
-    load = reproduce.load
+    load = cache(reproduce.load)
 
     def four_classes(data: str, rows_per_fold: int) -> list[np.ndarray]:
         images, labels, fold = load(data, rows_per_fold)
