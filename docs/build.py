@@ -19,10 +19,10 @@ import besvm.measures
 import besvm.selection
 import besvm.similarities
 import besvm.testing
-from besvm.reproduction import experiments
-from besvm.reproduction.base import PAPER
-from besvm.reproduction.page import claims_of, tally
-from besvm.reproduction.reproduce import markdown_of, sections_of
+from besvm.reproduction.claims import PAPER, tally
+from besvm.reproduction.experiments import experiments
+from besvm.reproduction.page import claims_of, markdown_page
+from besvm.reproduction.sections import read_page
 
 DOCS = Path(__file__).parent
 ORDER = (
@@ -169,7 +169,7 @@ def endtoend_table() -> str:
 
 def claims() -> str:
     """Return how many sentences of the paper were found to hold."""
-    return tally(claim for _, claim in claims_of(sections_of(DOCS / "results"), PAPER))
+    return tally(claim for _, claim in claims_of(read_page(DOCS / "results").sections, PAPER))
 
 
 def speed() -> str:
@@ -202,7 +202,7 @@ def kernel_speed() -> str:
 
 def results() -> str:
     """Return the page of the reproduction, from the tables that `besvm reproduce --out docs/results` wrote."""
-    return markdown_of(DOCS / "results", "results/figures")
+    return markdown_page(read_page(DOCS / "results"), "results/figures")
 
 
 def analysis() -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from besvm.reproduction import MODULES
+from besvm.reproduction.experiments import MODULES
 
 ROOT = Path(__file__).parent.parent
 

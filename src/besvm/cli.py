@@ -55,12 +55,12 @@ def reproduce(
     ] = None,
     out: Annotated[Path, typer.Option(help="Where tables, figures and the page go.")] = Path("reproduction"),
     quick: Annotated[bool, typer.Option("--quick", help="A small version of everything, in minutes.")] = False,
-    thorough: Annotated[bool, typer.Option("--thorough", help="Also what is slow for its own sake.")] = False,
+    thorough: Annotated[bool, typer.Option("--thorough", help="Also run what is slow and of little interest.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Show what would be run, and stop.")] = False,
     memory_limit: Annotated[str | None, typer.Option(help="Like '8 GB'; by default 70 % of what is free.")] = None,
     cache_limit: Annotated[str, typer.Option(help="How much disk the similarities may take.")] = "25 GB",
 ) -> None:
-    """Reproduce the paper's tables and figures on CIFAR-10; goes on where it was interrupted."""
+    """Reproduce the paper's tables and figures on CIFAR-10; continues where it was interrupted."""
     from besvm.reproduction.reproduce import reproduce as run
 
     options: dict[str, Any] = {"quick": quick, "thorough": thorough, "only_plan": plan, "memory_limit": memory_limit}
@@ -73,7 +73,7 @@ def reproduce(
         typer.echo(f"besvm: {error}", err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        typer.echo("besvm: interrupted; the same command goes on from here", err=True)
+        typer.echo("besvm: interrupted; the same command continues from here", err=True)
         raise typer.Exit(130) from None
 
 

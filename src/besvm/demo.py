@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 from besvm import BESVMClassifier
+from besvm.analysis import model_size
 from besvm.similarities import Rigid
 
 N_TRAIN = 500
@@ -43,7 +44,7 @@ class Row:
     fit_seconds: float
     predict_seconds: float
     exemplars: int
-    parameters: int  # as the paper counts them: numbers kept to predict with
+    parameters: int | None  # as the paper counts them
 
 
 def candidates(gamma: float) -> list[tuple[str, bool, Any]]:
@@ -73,25 +74,8 @@ def rows() -> Iterator[Row]:
         fitted = perf_counter()
         accuracy = classifier.score(samples[N_TRAIN:], y[N_TRAIN:])
         done = perf_counter()
-        exemplars, parameters = size(classifier, flat.shape[1])
-        yield Row(name, definite, accuracy, fitted - start, done - fitted, exemplars, parameters)
-
-
-def size(classifier: Any, n_features: int) -> tuple[int, int]:
-    """Return the number of exemplars and of parameters: n_sv (d + 1) for a kernel SVM, as the paper counts.
-
-    A linear SVM keeps its weights and intercepts. The others keep their exemplars and, for every class and every
-    similarity to an exemplar, a weight; Nyström's method also keeps its square normalization.
-    """
-    if isinstance(classifier, LinearSVC):
-        return 0, classifier.coef_.size + classifier.intercept_.size
-    if isinstance(classifier, SVC):
-        return len(classifier.support_), len(classifier.support_) * (n_features + 1)
-    if isinstance(classifier, BESVMClassifier):
-        return classifier.n_basis_, classifier.n_basis_ * n_features + classifier.coef_.size + len(classifier.classes_)
-    nystroem, linear = classifier[0], classifier[-1]
-    kept = nystroem.components_.size + nystroem.normalization_.size
-    return len(nystroem.components_), kept + linear.coef_.size + linear.intercept_.size
+        size = model_size(classifier)
+        yield Row(name, definite, accuracy, fitted - start, done - fitted, size.exemplars, size.parameters)
 
 
 def print_json() -> None:

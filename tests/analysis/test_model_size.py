@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
+from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from besvm import BESVMClassifier, LinearSVMClassifier, Measure
+from besvm import BESVMClassifier, LinearSVMClassifier, Measure, Nystrom
 from besvm.analysis import model_size
 from besvm.baselines import DualBESVMClassifier, JitteredClassifier, KernelSVMClassifier, LineSearchMKL
 from besvm.basis import Exemplars
@@ -28,6 +29,18 @@ def test_linear_and_kernel_svm_are_counted_as_in_the_paper(problem_data):
     assert (size.exemplars, size.parameters) == (n_sv, n_sv * (30 + 1))
     precomputed = model_size(SVC(kernel="precomputed").fit(X @ X.T, y))
     assert (precomputed.dimension, precomputed.parameters) == (None, None)
+
+
+@pytest.mark.parametrize("linear", [LinearSVMClassifier(), LinearSVC(max_iter=100_000)])
+def test_nystroem_features_are_counted_like_those_of_besvm(problem_data, linear):
+    X, y = problem_data
+    pipeline = make_pipeline(Nystroem(n_components=20, random_state=0), linear)
+    with pytest.raises(NotFittedError):
+        model_size(pipeline)
+    size = model_size(pipeline.fit(X / 10, y))
+    assert (size.exemplars, size.parameters, size.weights) == (20, 20 * (30 + 1), 3 * 21)
+    ours = BESVMClassifier("rbf", basis=20, normalize=Nystrom(), probability=False, random_state=0).fit(X / 10, y)
+    assert size == model_size(ours)
 
 
 def test_measures_of_a_kernel_svm_share_one_coefficient(problem_data):

@@ -6,13 +6,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from besvm.reproduction import MODULES, experiments
-from besvm.reproduction.base import OURS, PAPER, Claim, Undefined, check, distinct, value, where
+from besvm.reproduction.claims import OURS, PAPER, Claim, Undefined, check, tally
 from besvm.reproduction.config import FULL, M2, MEASURES, QUICK
-from besvm.reproduction.eigenvalues import correlation
-from besvm.reproduction.page import Section, html_page, markdown_page, tally
+from besvm.reproduction.experiments import MODULES, experiments
+from besvm.reproduction.experiments.eigenvalues import correlation
+from besvm.reproduction.experiments.sparsity import lead, sparser, sparsest
+from besvm.reproduction.page import html_page, markdown_page
 from besvm.reproduction.results import write_table
-from besvm.reproduction.sparsity import lead, sparser, sparsest
+from besvm.reproduction.sections import Page, Section
+from besvm.reproduction.tables import distinct, value, where
 
 TABLE = [{"a": 1, "b": 0.5}, {"a": 2, "b": 0.25}, {"a": 1, "b": 1.5}]
 
@@ -146,24 +148,25 @@ def test_sizes_are_those_of_the_configuration():
 def test_page_counts_our_claims_by_themselves():
     claims = [Claim("theirs", "a > b", "1 and 0", "holds"), Claim("own", "a > b", "0 and 1", "does not hold", OURS)]
     assert claims[0].origin == PAPER
-    page = html_page("t", "about", [Section("x", "y", "z", claims=claims, n_test=10_000)], "a small version")
-    assert page.count("1 sentence: 1 holds.") == 1
-    assert page.count("1 sentence: 1 does not hold.") == 1
-    assert page.count("Holds if a &gt; b.") == 2
-    assert "standard error of about 0.5%" in page
-    assert '<p class="warning">a small version</p>' in page
+    page = Page([Section("x", "y", "z", claims=claims, n_test=10_000)], "about", "a small version")
+    in_html, in_markdown = html_page(page), markdown_page(page, "figures")
+    assert in_html.count("1 sentence: 1 holds.") == 1
+    assert in_html.count("1 sentence: 1 does not hold.") == 1
+    assert in_html.count("Holds if a &gt; b.") == 2
+    assert "standard error of about 0.5%" in in_html
+    assert '<p class="warning">a small version</p>' in in_html
     assert tally([claims[1], claims[1]]) == "2 sentences: 2 do not hold."
-    in_markdown = markdown_page("t", "about", [Section("x", "y", "z", claims=claims)], "figures", "a small version")
     assert "**a small version**" in in_markdown
     assert "| theirs | 1 and 0 | a > b | holds |" in in_markdown
 
 
 def test_page_escapes_what_it_shows():
-    section = Section("x", "a < b", "the paper & more", table=[{"a|b": "<script>"}])
-    page = html_page("t", "about", [section])
-    assert "<script>" not in page
-    assert "a &lt; b".lower() in page.lower()
-    assert "\\|" in markdown_page("t", "about", [Section("x", "y", "z", table=[{"a": "b|c"}])], "figures")
+    page = Page([Section("x", "a < b", "the paper & more", table=[{"a": "<script>"}, {"a": "b|c"}])], "about")
+    assert "<td>&lt;script&gt;</td>" in html_page(page)
+    assert "<script>" not in html_page(page)
+    assert ">A &lt; b</h2>" in html_page(page)
+    assert "the paper &amp; more" in html_page(page)
+    assert "| b\\|c |" in markdown_page(page, "figures")
 
 
 def test_tables_are_valid_json(tmp_path):

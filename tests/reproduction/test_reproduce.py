@@ -10,36 +10,54 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from besvm.datasets import cifar_files
 from besvm.cli import app
-from besvm.datasets import make_digit_images
-from besvm.reproduction import MODULES, experiments
+from besvm.datasets import cifar_files, make_digit_images
+from besvm.reproduction import reproduce
 from besvm.reproduction.config import QUICK
-from besvm.reproduction.reproduce import markdown_of
+from besvm.reproduction.experiments import MODULES, experiments
+from besvm.reproduction.page import markdown_page
+from besvm.reproduction.sections import read_page
 
+TINY = replace(
+    QUICK, rows_per_fold=100, sizes=(1, 2, 4), fold_counts=(1, 5), size=2, greedy_size=1, toy_levels=2, toy_points=40
+)
 SMALLEST_TEXT = 7 * 4 / 3  # points in the figures, as pixels of an image as wide as it was drawn
 READABLE = {1200: 7, 390: 6}  # pixels
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
 
-def command(out: Path, *names: str) -> list[str]:
-    return [sys.executable, "-m", "besvm.cli", "reproduce", *names, "--quick", "--data", "digits", "--out", str(out)]
+@pytest.fixture(autouse=True, scope="module")
+def tiny():
+    """Less than --quick, and four classes of the digits, wherever the command is run in this process."""
+    load = cache(reproduce.load)
+
+    def four_classes(data: str, rows_per_fold: int) -> list[np.ndarray]:
+        images, labels, fold = load(data, rows_per_fold)
+        return [part[labels < 4] for part in (images, labels, fold)]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reproduce, "QUICK", TINY)
+        patch.setattr(reproduce, "load", four_classes)
+        yield
 
 
-def environment() -> dict[str, str]:
-    return os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+def invoke(*arguments: str | Path):
+    command = ["reproduce", "--quick", *map(str, arguments)]
+    return CliRunner().invoke(app, command, env={"COLUMNS": "160"}, catch_exceptions=False)
 
 
 def run(out: Path, *names: str) -> str:
-    done = subprocess.run(command(out, *names), capture_output=True, text=True, env=environment(), timeout=600)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""  # no warnings
+    done = invoke(*names, "--data", "digits", "--out", out)
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr == ""
     return done.stdout
 
 
@@ -49,17 +67,17 @@ def finished(out: Path) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory):
-    """A quick run of everything: the folder, and what was printed."""
+    """A tiny run of everything: the folder, and what was printed."""
     out = tmp_path_factory.mktemp("everything")
     return out, run(out)
 
 
-def test_everything_quick(everything):
-    out, said = everything
-    assert "cells" in said.split("\n")[0]  # the plan comes first
-    assert re.search(r"  about \d+ s left\n", said)
-    rows = {"baselines": 18, "full": 11, "eigs": 6, "greedy": 4, "multiple": 90, "mkl": 3, "sparsity": 0}
-    rows |= {"jittering": 8, "toy": 14, "complexity": 12, "endtoend": 4, "variants": 27}
+def test_everything(everything):
+    out, output = everything
+    assert "cells" in output.split("\n")[0]  # the plan comes first
+    assert re.search(r"  about \d+ s left\n", output)
+    rows = {"baselines": 18, "full": 11, "eigs": 6, "greedy": 4, "multiple": 2 * 3 * 6, "mkl": 3, "sparsity": 0}
+    rows |= {"jittering": 8, "toy": 2 * 3 + 5, "complexity": 12, "endtoend": 4, "variants": 25}
     rows |= {"selection": 11 * (1 + 2 + 4 + 5), "normalizations": 9 * (11 + 3)}
     assert set(rows) == set(MODULES)
     for name, count in rows.items():
@@ -82,20 +100,22 @@ def test_page_of_everything(everything):
     assert page.count("<img ") == page.count("<figcaption>") == len(figures)
     assert "the verdicts below say nothing about the paper" in page
     assert "besvm reproduce --quick --data digits" in page
-    assert "200 images for testing" in page or "200 for testing" in page
-    assert "does not hold" in page or "holds" in page
-    assert re.search(r"All cells took \d+ (s|min) and at most [\d.]+ [MG]B of memory, in one go or in parts\.", page)
-    in_markdown = markdown_of(out, "figures")
+    assert re.search(r"5 x \d\d images for training, \d\d for testing, 4 classes", page)
+    assert re.search(r"All cells took \d+ s and at most [\d.]+ [MG]B of memory, in one go or in parts\.", page)
+    kept = read_page(out)
+    assert [section.name for section in kept.sections] == list(MODULES)
+    verdicts = [claim.verdict for section in kept.sections for claim in section.claims]
+    assert page.count(">holds</td>") == verdicts.count("holds") > 0
+    assert page.count(">does not hold</td>") == verdicts.count("does not hold") > 0
+    in_markdown = markdown_page(kept, "figures")
     assert in_markdown.count("![") == len(figures)
-    assert all(claim.sentence in in_markdown for claim in experiments(["toy"])[0].claims(QUICK, []))
+    assert all(claim.sentence in in_markdown for section in kept.sections for claim in section.claims)
 
 
 def test_nothing_is_run_twice(everything):
     out, _ = everything
-    page, before = (out / "index.html").read_text(), finished(out)
-    assert "  accuracy 0" not in run(out)
-    assert finished(out) == before
-    assert (out / "index.html").read_text() == page
+    plan = invoke("--plan", "--data", "digits", "--out", out).stdout
+    assert len(re.findall(r" done\s*\n", plan)) == len(MODULES)
 
 
 @pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="needs the packages chromium and chromium-driver")
@@ -140,63 +160,65 @@ def look_at(page: Path, n_figures: int) -> None:
         browser.quit()
 
 
-def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path):
-    process = subprocess.Popen(
-        command(tmp_path, "multiple", "eigs"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()
+def start(out: Path, name: str) -> subprocess.Popen:
+    command = [sys.executable, "-m", "besvm.cli", "reproduce", name, "--quick", "--data", "digits", "--out", str(out)]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a background shell ignores it
     )
+
+
+def stop(process: subprocess.Popen, number: signal.Signals, out: Path, n_cells: int) -> str:
+    """Send a signal as soon as so many cells are finished; return what the process wrote to standard error."""
     until = time.monotonic() + 120
-    while len(finished(tmp_path)) < 5 and time.monotonic() < until:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    before = finished(tmp_path)
-    total = 90 + 6
-    assert 5 <= len(before) < total
-    for path in before:
+    while len(finished(out)) < n_cells and time.monotonic() < until:
+        time.sleep(0.01)
+    process.send_signal(number)
+    return process.communicate(timeout=120)[1].decode()
+
+
+def test_killed_or_interrupted_it_goes_on_where_it_was(tmp_path):
+    stop(start(tmp_path, "multiple"), signal.SIGKILL, tmp_path, 5)
+    killed = finished(tmp_path)
+    assert 5 <= len(killed) < 90
+    for path in killed:
         json.loads(Path(path).read_text())  # whole
-    run(tmp_path, "multiple", "eigs")
-    after = finished(tmp_path)
-    assert len(after) == total
-    assert {path: after[path] for path in before} == before  # none was run again
+    process = start(tmp_path, "multiple")
+    errors = stop(process, signal.SIGINT, tmp_path, len(killed) + 5)
+    interrupted = finished(tmp_path)
+    assert process.returncode == 130
+    assert errors == "besvm: interrupted; the same command continues from here\n"  # and no warnings
+    assert len(killed) < len(interrupted) < 90
+    assert killed.items() <= interrupted.items()  # none was run again
+    left = 90 - len(interrupted)
+    assert f"Left out: {left} cells, not run yet" in (tmp_path / "index.html").read_text()
     assert not list(tmp_path.rglob("*.part"))
 
 
 def test_page_shows_all_that_was_ever_run(tmp_path):
     """Run in parts, the page is whole; the figure of model sizes is drawn from two other experiments."""
-    run(tmp_path, "jittering")
+    assert "sparsity is drawn from what baselines and multiple found: run these first" in run(tmp_path, "sparsity")
+    run(tmp_path, "toy")
     (tmp_path / "cells" / f"x.json.besvm-{'0' * 32}.part").write_text("half")  # of a process that was killed
-    said = run(tmp_path, "baselines", "sparsity")
+    output = run(tmp_path, "baselines", "sparsity")
     page = (tmp_path / "index.html").read_text()
-    for name in ("jittering", "baselines", "sparsity"):
+    for name in ("toy", "baselines", "sparsity"):
         assert f'<h2 id="{name}">' in page
-    assert '<h2 id="toy">' not in page
+    assert '<h2 id="jittering">' not in page
     assert "BE-SVM can be made more than 5 times sparser" in page
-    assert "jittering" not in said  # not run again
+    assert "toy:" not in output  # not run again
     assert not list(tmp_path.rglob("*.part"))
 
 
-def test_interrupted_run_shows_what_is_finished(tmp_path):
-    process = subprocess.Popen(
-        command(tmp_path, "normalizations"),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=environment(),
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a background shell ignores it
-    )
-    until = time.monotonic() + 120
-    while len(finished(tmp_path)) < 15 and time.monotonic() < until:  # all measures are compiled by then
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert said.decode() == "besvm: interrupted; the same command goes on from here\n"  # and no warnings
-    assert "cells, not run yet" in (tmp_path / "index.html").read_text()
-
-
 def test_plan_alone_runs_nothing(tmp_path):
-    done = subprocess.run([*command(tmp_path), "--plan"], capture_output=True, text=True, env=environment())
-    assert done.returncode == 0
-    assert all(experiment.name in done.stdout for experiment in experiments())
+    arguments = ["--plan", "--data", "digits", "--out", tmp_path]
+    plan = invoke(*arguments).stdout
+    assert all(experiment.name in plan for experiment in experiments())
+    assert "left out of baselines: 2 cells, only with --thorough" in plan
+    assert "left out" not in invoke(*arguments, "--thorough").stdout
     assert not (tmp_path / "cells").exists()
     assert not (tmp_path / "index.html").exists()
 
@@ -212,35 +234,19 @@ def test_plan_alone_runs_nothing(tmp_path):
     ],
 )
 def test_bad_input_gets_one_sentence(tmp_path, arguments, says):
-    done = CliRunner().invoke(app, ["reproduce", "--quick", "--out", str(tmp_path / "out"), *arguments])
+    done = invoke("--out", tmp_path / "out", *arguments)
     assert done.exit_code == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") <= 2
 
 
-def invoke(*arguments: str):
-    return CliRunner().invoke(app, ["reproduce", "--quick", *arguments], env={"COLUMNS": "160"})
-
-
 def test_without_matplotlib_nothing_is_begun(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    done = invoke("toy", "--data", "digits", "--out", str(tmp_path / "out"))
+    done = invoke("toy", "--data", "digits", "--out", tmp_path / "out")
     assert done.exit_code == 2
     assert done.stderr == "besvm: drawing the figures needs matplotlib; install besvm[plots]\n"
     assert not (tmp_path / "out").exists()
-
-
-def test_experiment_without_its_inputs_names_them(tmp_path):
-    done = invoke("sparsity", "--data", "digits", "--out", str(tmp_path))
-    assert done.exit_code == 0
-    assert "sparsity is drawn from what baselines and multiple found: run these first" in done.stdout
-
-
-def test_thorough_leaves_nothing_out(tmp_path):
-    arguments = ["--plan", "--data", "digits", "--out", str(tmp_path)]
-    assert "left out of baselines: 2 cells, only with --thorough" in invoke(*arguments).stdout
-    assert "left out" not in invoke(*arguments, "--thorough").stdout
 
 
 def test_images_of_a_folder(tmp_path, monkeypatch):
@@ -250,6 +256,6 @@ def test_images_of_a_folder(tmp_path, monkeypatch):
         (tmp_path / name).write_bytes(records[10 * k : 10 * k + 10].tobytes())
     sums = {name: hashlib.md5((tmp_path / name).read_bytes()).hexdigest() for name in cifar_files.FOLD_FILES}
     monkeypatch.setattr(cifar_files, "OFFICIAL", cifar_files.Checksums("", sums))
-    done = invoke("--plan", "--data", str(tmp_path), "--out", str(tmp_path / "out"))
+    done = invoke("--plan", "--data", tmp_path, "--out", tmp_path / "out")
     assert done.exit_code == 0
-    assert "60 images; about" in done.stdout
+    assert f"{(labels < 4).sum()} images; about" in done.stdout

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +18,8 @@ from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier
 from besvm.expand.expander import FittedMeasure, n_different
 from besvm.linear import LinearSVMClassifier
+
+NYSTROEM = ([Nystroem, LinearSVC], [Nystroem, LinearSVMClassifier])  # the steps of a pipeline that can be counted
 
 
 @dataclass(frozen=True)
@@ -69,13 +73,15 @@ def model_size(model: Any) -> ModelSize:
 
     A linear SVM has as many parameters as inputs; a kernel SVM n_sv (d + 1), for d numbers in what its kernels compare;
     a BE-SVM B (d + M), for M measures on B exemplars. A representation that several measures share, such as the HOG
-    cells of H4(2,0) and H4(0,1), is counted once, since it need be kept only once; the paper does not say.
+    cells of H4(2,0) and H4(0,1), is counted once, since it need be kept only once; the paper does not say. Nyström
+    features count as a BE-SVM's, since their normalization can be multiplied into the coefficients: B (d + 1).
 
     Parameters
     ----------
     model : estimator
         A fitted BESVMClassifier, DualBESVMClassifier, KernelSVMClassifier, LinearSVMClassifier, or scikit-learn's SVC,
-        NuSVC or LinearSVC. Of a LineSearchMKL or JitteredClassifier, the model inside is counted.
+        NuSVC or LinearSVC, or a pipeline of its Nystroem and a linear SVM. Of a LineSearchMKL or JitteredClassifier,
+        the model inside is counted.
 
     Returns
     -------
@@ -90,6 +96,10 @@ def model_size(model: Any) -> ModelSize:
     >>> print(model_size(BESVMClassifier(["rbf", "linear"], basis=30).fit(X, y)))
     30 exemplars of 4 numbers and 60 coefficients: 180 parameters
     """
+    if isinstance(model, Pipeline) and [type(step) for step in model] in NYSTROEM:
+        check_is_fitted(model[-1], "coef_")
+        B, d = model[0].components_.shape
+        return ModelSize(B, d, B, B * (d + 1), model[-1].coef_.size + model[-1].intercept_.size)
     model = model_inside(model)
     if isinstance(model, (LinearSVMClassifier, LinearSVC)):
         check_is_fitted(model, "coef_")

@@ -17,10 +17,11 @@ from besvm.blocks.npy import NpyMatrix
 
 
 class MatrixCache:
-    """A folder of float32 matrices. Each is named by a hash of what it was computed from; the least used go first.
+    """A folder of float32 matrices, each named by a hash of what it was computed from.
 
-    A matrix is written under a temporary name and renamed, so that no half of one is ever found, whenever the process
-    is killed. One that cannot be read, or has another shape, is computed again.
+    Where the limit is reached, the least recently used are removed. A matrix is written under a temporary name and
+    renamed, so that a half-written one is never read, whenever the process is killed. One that cannot be read, or has
+    another shape, is computed again.
 
     Parameters
     ----------

@@ -21,13 +21,13 @@ class Config:
     sizes: tuple[int, ...] = (25, 50, 100, 250, 500)  # exemplars of each class
     size: int = 100
     greedy_size: int = 50
-    n_measures: int = 4  # that the greedy selection looks for
-    trials: int = 5  # of a random basis
+    n_measures: int = 4  # that the greedy selection chooses
+    trials: int = 5  # random bases
     toy_levels: int = 20
     toy_points: int = 200
     mkl_folds: int = 5
-    cv_folds: int = 5  # that choose C
-    repeats: int = 3  # of a run that is timed
+    cv_folds: int = 5  # when C is chosen
+    repeats: int = 3  # runs, of which the fastest counts
     thorough: bool = False
 
     @property

@@ -1,20 +1,14 @@
-"""About how long cells take and how many bytes: what the plan adds up."""
+"""Estimates of the time and memory that cells take, which the plan adds up."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
-
+from besvm.reproduction.lab import TEST_FOLD, Basis, Lab
 from besvm.solver.newton import work_bytes
 
-if TYPE_CHECKING:
-    from besvm.reproduction.lab import Basis, Lab
-
-IMAGES = 60_000  # what fixed costs were measured with
+IMAGES = 60_000  # with which fixed costs were measured
 TRAIN_SECONDS = 4e-8  # for every feature of every row
 KERNEL_SECONDS = {8: 2.7e-8, 4: 6e-8}  # of a kernel SVM, for every pair of rows, by the size of the cells
 PAIR_BYTES = 21  # of a pair of classes, for every entry of its matrix, with those that wait to be trained
@@ -34,7 +28,7 @@ PAIR_SECONDS = {  # for every pair of images, on two cores
 
 
 class Costs:
-    """Estimates for the data and the sizes of one reproduction, in seconds on two cores and in bytes."""
+    """Estimates for the data of one reproduction, in seconds on two cores and in bytes."""
 
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
@@ -42,21 +36,21 @@ class Costs:
         self.planned_bytes = 0  # of similarities that have still to be computed
 
     def fixed(self, seconds: float) -> float:
-        """Return what takes that long with all of CIFAR-10, for as many images as there are."""
+        """Return the time of what takes ``seconds`` with all of CIFAR-10, for as many images as there are."""
         return seconds * len(self.lab.images) / IMAGES
 
     def fit(self, labels: Sequence[str], n_folds: int, basis: Basis, norm: str | None = "mean-norm") -> float:
-        """Return the seconds of :meth:`Lab.fit`, with those of the similarities that are neither there nor planned."""
+        """Return the seconds of :meth:`Lab.fit`, with those of similarities that are neither kept nor planned yet."""
         width = sum(map(len, basis)) * len(labels)
         training = self.fixed(0.2) + self.train(len(self.lab.train_rows(n_folds)), width)
         return training + self.similarities(labels, n_folds, basis, norm)
 
     def similarities(self, labels: Sequence[str], n_folds: int, basis: Basis, norm: str | None = "mean-norm") -> float:
-        """Return the seconds of :meth:`Lab.expansion`; similarities that are there or planned cost nothing."""
+        """Return the seconds of :meth:`Lab.expansion`; similarities that are kept or planned already cost nothing."""
         lab, total = self.lab, 0.0
         for label in labels:
-            for fold in (*range(n_folds), 5):
-                rows = np.flatnonzero(lab.fold == fold)
+            for fold in (*range(n_folds), TEST_FOLD):
+                rows = lab.rows_of(fold)
                 for exemplars in basis:
                     path = lab.cache.path(lab.recipe(label, rows, exemplars, norm))
                     if path not in self._planned and not path.exists():
@@ -84,9 +78,3 @@ class Costs:
         """Return the bytes of a kernel SVM: two pairs of classes at a time, and the blocks that pairs share."""
         pair = 2 * rows // self.lab.n_classes
         return 2 * PAIR_BYTES * pair**2 + 4 * rows**2 // self.lab.n_classes
-
-    @cached_property
-    def base_memory(self) -> int:
-        """The bytes that the images and their features take, raw and normalized, beside any cell."""
-        features = sum(self.lab.features_per_image(cell) for cell in (8, 4))
-        return self.lab.images.nbytes + 2 * 4 * len(self.lab.images) * features

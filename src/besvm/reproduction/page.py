@@ -4,41 +4,15 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
 from typing import Any
 
-from besvm._support.units import show_seconds
-from besvm.reproduction.base import FAILS, HOLDS, OURS, PAPER, VERDICTS, Claim, Table
+from besvm.reproduction.claims import FAILS, HOLDS, OURS, PAPER, Claim, tally
+from besvm.reproduction.sections import Page, Section
+from besvm.reproduction.tables import Table, columns_of
 
-
-@dataclass
-class Section:
-    """What the page shows of one experiment."""
-
-    name: str
-    title: str
-    paper: str
-    note: str = ""
-    figures: dict[str, bytes] = field(default_factory=dict)  # SVG
-    captions: dict[str, str] = field(default_factory=dict)
-    table: Table = field(default_factory=list)
-    claims: list[Claim] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-    n_test: int = 0  # images that an accuracy was measured with
-    seconds: float = 0.0  # that all cells took
-    peak_memory: int = 0  # bytes
-
-
-def heading(section: Section) -> str:
-    """Return the title with a capital letter."""
-    return section.title[0].upper() + section.title[1:]
-
-
-def took(section: Section) -> str:
-    """Return how long an experiment took, if that is known."""
-    return f"It took {show_seconds(section.seconds)}." if section.seconds else ""
+TITLE = "BE-SVM: the paper, reproduced"
 
 
 def show(entry: Any) -> str:
@@ -63,27 +37,21 @@ def show(entry: Any) -> str:
     return str(entry)
 
 
-def columns_of(table: Table) -> list[str]:
-    """Return the columns that can be shown: those without lists in them."""
-    return list(dict.fromkeys(name for row in table for name, entry in row.items() if not isinstance(entry, list)))
-
-
-def html_page(title: str, about: str, sections: Iterable[Section], warning: str = "") -> str:
-    """Return the whole page."""
-    several = list(sections)
+def html_page(page: Page) -> str:
+    """Return the page in HTML."""
     style = files("besvm.reproduction").joinpath("page.css").read_text()
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<link rel="icon" href="data:,">',
-        f"<title>{escape(title)}</title><style>{style}</style></head><body>",
-        f'<h1>{escape(title)}</h1><p class="about">{escape(about)}</p>',
-        *([f'<p class="warning">{escape(warning)}</p>'] if warning else []),
-        "<nav>" + "".join(f'<a href="#{escape(s.name)}">{escape(s.name)}</a> ' for s in several) + "</nav>",
-        _claims(several),
+        f"<title>{TITLE}</title><style>{style}</style></head><body>",
+        f'<h1>{TITLE}</h1><p class="about">{escape(page.about)}</p>',
+        *([f'<p class="warning">{escape(page.warning)}</p>'] if page.warning else []),
+        "<nav>" + "".join(f'<a href="#{escape(s.name)}">{escape(s.name)}</a> ' for s in page.sections) + "</nav>",
+        _claims(page.sections),
     ]
-    parts += [_section(section) for section in several]
+    parts += [_section(section) for section in page.sections]
     return "\n".join([*parts, "</body></html>"]) + "\n"
 
 
@@ -96,21 +64,6 @@ CLAIMS = {
 def claims_of(sections: Iterable[Section], origin: str) -> list[tuple[Section, Claim]]:
     """Return the claims of the paper, or ours, each with its section."""
     return [(section, claim) for section in sections for claim in section.claims if claim.origin == origin]
-
-
-def tally(claims: Iterable[Claim]) -> str:
-    """Return how many claims got each verdict, in words.
-
-    Examples
-    --------
-    >>> tally([Claim("a", "a > b", "1 and 0", "holds"), Claim("b", "b > a", "0 and 1", "does not hold")])
-    '2 sentences: 1 holds, 1 does not hold.'
-    """
-    verdicts = [claim.verdict for claim in claims]
-    plural = {"holds": "hold", "does not hold": "do not hold"}
-    counts = [(verdicts.count(word), word) for word in VERDICTS if word in verdicts]
-    parts = ", ".join(f"{n} {word if n == 1 else plural.get(word, word)}" for n, word in counts)
-    return f"{len(verdicts)} {'sentence' if len(verdicts) == 1 else 'sentences'}: {parts}."
 
 
 def noise(sections: Iterable[Section]) -> str:
@@ -151,13 +104,13 @@ def _claims(sections: list[Section]) -> str:
 
 
 def _section(section: Section) -> str:
-    parts = [f'<h2 id="{escape(section.name)}">{escape(heading(section))}</h2>']
+    parts = [f'<h2 id="{escape(section.name)}">{escape(section.heading)}</h2>']
     parts.append(f"<blockquote><b>The paper:</b> {escape(section.paper)}</blockquote>")
     if section.note:
         parts.append(f'<p class="note">{escape(section.note)}</p>')
     for name, svg in section.figures.items():
         source = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
-        caption = section.captions.get(name, heading(section))
+        caption = section.captions.get(name, section.heading)
         parts.append(
             f'<figure><div class="scroll"><img src="{source}" alt="{escape(section.title)}: {escape(name)}"></div>'
             f"<figcaption>{escape(caption)}</figcaption></figure>"
@@ -166,7 +119,7 @@ def _section(section: Section) -> str:
         parts.append(_table(section.table))
         parts.append(
             f'<p class="note">Every row: <a href="tables/{section.name}.csv">{section.name}.csv</a>, '
-            f'<a href="tables/{section.name}.json">{section.name}.json</a>. {took(section)}</p>'
+            f'<a href="tables/{section.name}.json">{section.name}.json</a>. {section.took}</p>'
         )
     parts += [f'<p class="note">Left out: {escape(text)}</p>' for text in section.left_out]
     return "\n".join(parts)
@@ -179,21 +132,20 @@ def _table(table: Table) -> str:
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 
-def markdown_page(title: str, about: str, sections: Iterable[Section], figures: str, warning: str = "") -> str:
-    """Return the same in Markdown; ``figures`` is the folder of the PNG files, as seen from the page."""
-    several = list(sections)
-    lines = [f"# {title}", "", about, *(["", f"**{warning}**"] if warning else [])]
+def markdown_page(page: Page, figures: str) -> str:
+    """Return the page in Markdown; ``figures`` is the folder of the PNG files, as seen from the page."""
+    lines = [f"# {TITLE}", "", page.about, *(["", f"**{page.warning}**"] if page.warning else [])]
     for origin, (_, heading_of_claims) in CLAIMS.items():
-        found = [claim for _, claim in claims_of(several, origin)]
+        found = [claim for _, claim in claims_of(page.sections, origin)]
         if found:
-            said = tally(found) + (f" {noise(several)}" if origin == PAPER else "")
+            said = tally(found) + (f" {noise(page.sections)}" if origin == PAPER else "")
             rows = [
                 {"claim": c.sentence, "measured": c.measured, "holds if": c.criterion, "verdict": c.verdict}
                 for c in found
             ]
             lines += ["", f"## {heading_of_claims}", "", said, "", *_markdown_table(rows)]
-    for section in several:
-        lines += ["", f"## {heading(section)}", "", f"> The paper: {section.paper}", ""]
+    for section in page.sections:
+        lines += ["", f"## {section.heading}", "", f"> The paper: {section.paper}", ""]
         if section.note:
             lines += [section.note, ""]
         for name in section.figures:
@@ -204,7 +156,7 @@ def markdown_page(title: str, about: str, sections: Iterable[Section], figures: 
                 *([f"*{caption}*", ""] if caption else []),
             ]
         lines += _markdown_table(section.table)
-        lines += ["", took(section)] if section.table and section.seconds else []
+        lines += ["", section.took] if section.table and section.seconds else []
         for text in section.left_out:
             lines += ["", f"Left out: {text}"]
     return "\n".join(lines) + "\n"

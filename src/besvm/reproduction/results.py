@@ -6,14 +6,16 @@ import csv
 import hashlib
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from besvm._support.files import write_text
-from besvm.reproduction.base import Cell, Row, Table
+from besvm.reproduction.cells import Cell
+from besvm.reproduction.keys import key_of
+from besvm.reproduction.tables import Row, Table, columns_of
 
-
-DOUBT = 60.0  # seconds that are taken to keep to the plan, so that the first small cells do not decide
+TRUSTED = 60.0  # seconds that count as if they had kept to the plan, so that the first small cells do not decide
 
 
 class Spent(NamedTuple):
@@ -21,7 +23,7 @@ class Spent(NamedTuple):
 
     planned: float = 0.0  # seconds
     taken: float = 0.0
-    peak: int = 0  # bytes that the process had taken at most, by then
+    peak: int = 0  # the most bytes that the process had taken by then
 
     def plus(self, other: Spent) -> Spent:
         """Return what both took."""
@@ -29,8 +31,8 @@ class Spent(NamedTuple):
 
     @property
     def pace(self) -> float:
-        """How many times longer than planned the cells took; near 1 as long as they are small ones."""
-        return (self.taken + DOUBT) / (self.planned + DOUBT)
+        """How many times longer than planned the cells took; near 1 as long as little has been run."""
+        return (self.taken + TRUSTED) / (self.planned + TRUSTED)
 
 
 class Results:
@@ -39,22 +41,23 @@ class Results:
     Parameters
     ----------
     folder : Path
-    context : str
-        What all cells depend on: the data and the sizes. Cells of another context are not found.
+    key_of : callable
+        What a cell depends on, as a text. A cell is found again only under the same one.
     """
 
-    def __init__(self, folder: Path, context: str) -> None:
+    def __init__(self, folder: Path, key_of: Callable[[Cell], str] = key_of) -> None:
         self.folder = folder
-        self.context = context
+        self.key_of = key_of
 
-    def _path(self, experiment: str, key: Row) -> Path:
-        text = json.dumps([self.context, experiment, key], sort_keys=True)
-        return self.folder / "cells" / experiment / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
+    def _path(self, experiment: str, cell: Cell) -> Path:
+        name = hashlib.sha256(self.key_of(cell).encode()).hexdigest()[:24]
+        return self.folder / "cells" / experiment / f"{name}.json"
 
     def get(self, experiment: str, cell: Cell) -> tuple[Row, Spent] | None:
         """Return a finished cell as a row of its table, and what it took; None if it is not finished."""
+        path = self._path(experiment, cell)
         try:
-            kept = json.loads(self._path(experiment, cell.key).read_text())
+            kept = json.loads(path.read_text())
             row, (planned, taken, peak) = kept["row"], kept["took"]
             spent = Spent(float(planned), float(taken), int(peak))
         except (OSError, ValueError, TypeError, KeyError):
@@ -63,7 +66,7 @@ class Results:
 
     def keep(self, experiment: str, cell: Cell, row: Row, spent: Spent) -> None:
         """Keep a finished cell."""
-        write_text(self._path(experiment, cell.key), json.dumps({"row": row, "took": spent}) + "\n")
+        write_text(self._path(experiment, cell), json.dumps({"row": row, "took": spent}) + "\n")
 
 
 def write_table(folder: Path, experiment: str, table: Table, about: dict[str, Any]) -> None:
@@ -83,8 +86,7 @@ def as_csv(table: Table) -> str:
     3,
     """
     out = io.StringIO()
-    columns = list(dict.fromkeys(name for row in table for name, entry in row.items() if not isinstance(entry, list)))
-    writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
+    writer = csv.DictWriter(out, columns_of(table), extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(table)
     return out.getvalue()

@@ -1,15 +1,12 @@
-"""Plan the experiments, run what is not finished, and write what was found."""
+"""Plan the experiments, run what is not finished, and show how it goes."""
 
 from __future__ import annotations
 
-import hashlib
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from contextlib import closing
+from dataclasses import dataclass, field
 from time import monotonic, perf_counter
 from typing import Any
 
@@ -20,14 +17,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from besvm._support.memory import peak_memory
 from besvm._support.units import show_bytes, show_seconds
-from besvm.reproduction.base import Cell, Experiment, Row, Table
-from besvm.reproduction.config import MEASURES
-from besvm.reproduction.lab import Lab, described, maker
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.config import Config
+from besvm.reproduction.costs import Costs
+from besvm.reproduction.lab import Lab
 from besvm.reproduction.results import Results, Spent
+from besvm.reproduction.tables import Row, Table
 
 
 @dataclass
-class Step:
+class Planned:
     """An experiment with its cells: those to run, those already finished, and those that failed."""
 
     experiment: Experiment
@@ -38,7 +37,7 @@ class Step:
     spent: Spent = field(default_factory=Spent)  # by the finished cells
 
     def finish(self, k: int, row: Row, spent: Spent) -> None:
-        """Take note of a finished cell."""
+        """Record a finished cell."""
         self.rows[k] = row
         self.spent = self.spent.plus(spent)
 
@@ -59,69 +58,61 @@ class Step:
         return [self.rows[k] for k in sorted(self.rows)]
 
 
-def context_of(lab: Lab) -> str:
-    """Return a hash of what all cells depend on."""
-    config = asdict(lab.config)
-    config.pop("thorough")  # adds cells, and changes none
-    depends_on = (maker(), [described(label) for label in MEASURES], lab.fingerprint, sorted(config.items()))
-    return hashlib.sha256(repr(depends_on).encode()).hexdigest()[:16]
-
-
-def make_plan(experiments: list[Experiment], lab: Lab, results: Results) -> list[Step]:
-    """Return what there is to do, leaving out what would not fit in memory and what is for --thorough alone.
+def make_plan(experiments: list[Experiment], config: Config, lab: Lab, costs: Costs, results: Results) -> list[Planned]:
+    """Return what there is to do, leaving out what would not fit in memory and what is only for --thorough.
 
     A finished cell is never left out.
     """
-    steps = []
+    plan = []
     for experiment in experiments:
-        step = Step(experiment)
-        for cell in experiment.cells(lab):
+        planned = Planned(experiment)
+        for cell in experiment.cells(config, lab, costs):
             found = results.get(experiment.name, cell)
-            reason = None if found is not None else _too_much(cell, lab)
+            reason = None if found is not None else _why_not(cell, config, lab)
             if reason is not None:
-                step.skipped.append((cell, reason))
+                planned.skipped.append((cell, reason))
                 continue
             if found is not None:
-                step.finish(len(step.cells), *found)
-            step.cells.append(cell)
-        steps.append(step)
-    return steps
+                planned.finish(len(planned.cells), *found)
+            planned.cells.append(cell)
+        plan.append(planned)
+    return plan
 
 
-def _too_much(cell: Cell, lab: Lab) -> str | None:
+def _why_not(cell: Cell, config: Config, lab: Lab) -> str | None:
     """Return why a cell is not run, if it is not."""
-    if cell.thorough and not lab.config.thorough:
+    if cell.thorough and not config.thorough:
         return "only with --thorough"
-    need = cell.memory + lab.costs.base_memory
+    need = cell.memory + lab.base_memory
     if lab.memory_limit is not None and need > lab.memory_limit:
         return f"needs {show_bytes(need)}, the limit is {show_bytes(lab.memory_limit)}"
     return None
 
 
-def show_plan(console: Console, steps: list[Step], lab: Lab) -> None:
+def show_plan(console: Console, plan: list[Planned], lab: Lab, costs: Costs) -> None:
     """Print the plan."""
     table = RichTable("experiment", "what", box=None, pad_edge=False)
     for heading in ("cells", "finished", "about", "memory"):
         table.add_column(heading, justify="right")
-    for step in steps:
-        peak = max((cell.memory for _, cell in step.waiting), default=0)
+    for planned in plan:
+        peak = max((cell.memory for _, cell in planned.waiting), default=0)
         table.add_row(
-            step.experiment.name,
-            step.experiment.title,
-            str(len(step.cells)),
-            str(len(step.rows)),
-            show_seconds(step.seconds) if step.waiting else "done",
-            show_bytes(peak + lab.costs.base_memory) if peak else "",
+            planned.experiment.name,
+            planned.experiment.title,
+            str(len(planned.cells)),
+            str(len(planned.rows)),
+            show_seconds(planned.seconds) if planned.waiting else "done",
+            show_bytes(peak + lab.base_memory) if peak else "",
         )
     console.print(table)
-    console.print(f"\n{len(lab.images):,} images; about {show_seconds(seconds_left(steps))} on two cores")
+    console.print(f"\n{len(lab.images):,} images; about {show_seconds(seconds_left(plan))} on two cores")
     memory = "" if lab.memory_limit is None else f"memory: at most {show_bytes(lab.memory_limit)}; "
-    planned = lab.costs.planned_bytes if any(step.waiting for step in steps) else 0
-    now, more, most = map(show_bytes, (lab.cache.n_bytes, planned, lab.cache.limit))
+    planned_bytes = costs.planned_bytes if any(planned.waiting for planned in plan) else 0
+    now, more, most = map(show_bytes, (lab.cache.n_bytes, planned_bytes, lab.cache.limit))
     console.print(f"{memory}disk: {now} of similarities now, about {more} more, at most {most}")
-    for step in steps:
-        for text in counted(step.skipped):
-            console.print(f"left out of {step.experiment.name}: {text}")
+    for planned in plan:
+        for text in counted(planned.skipped):
+            console.print(f"left out of {planned.experiment.name}: {text}")
 
 
 def counted(left_out: list[tuple[Cell, str]]) -> list[str]:
@@ -129,7 +120,8 @@ def counted(left_out: list[tuple[Cell, str]]) -> list[str]:
 
     Examples
     --------
-    >>> counted([(Cell({"k": 1}, dict), "only with --thorough")])
+    >>> from functools import partial
+    >>> counted([(Cell({"k": 1}, partial(dict)), "only with --thorough")])
     ['1 cell, only with --thorough']
     """
     return [
@@ -138,15 +130,15 @@ def counted(left_out: list[tuple[Cell, str]]) -> list[str]:
     ]
 
 
-def run(steps: list[Step], results: Results, console: Console) -> None:
+def run(plan: list[Planned], results: Results, console: Console) -> None:
     """Run the waiting cells one after the other; each is kept as soon as it is finished.
 
     A cell that cannot be computed is reported and left out, and the others go on.
     """
-    with _shown(console, steps) as shown:
-        for step in steps:
-            for k, cell in step.waiting:
-                name = step.experiment.name
+    with closing(_Shown(console, plan)) as shown:
+        for planned in plan:
+            name = planned.experiment.name
+            for k, cell in planned.waiting:
                 shown.begin(f"{name}: {describe(cell.key)}")
                 start = perf_counter()
                 found = results.get(name, cell)  # another process may have finished it in the meantime
@@ -157,12 +149,12 @@ def run(steps: list[Step], results: Results, console: Console) -> None:
                             row = cell.key | cell.compute()
                     except (MemoryError, ValueError, ArithmeticError) as error:
                         reason = f"failed: {str(error) or type(error).__name__}"
-                        step.failed.append((cell, reason))
+                        planned.failed.append((cell, reason))
                         shown.fail(reason)
                         continue
                     found = row, Spent(cell.seconds, perf_counter() - start, peak_memory())
                     results.keep(name, cell, *found)
-                step.finish(k, *found)
+                planned.finish(k, *found)
                 shown.end(perf_counter() - start, found[0])
 
 
@@ -180,8 +172,8 @@ def describe(key: Row) -> str:
 class _Shown:
     """A bar on a terminal; elsewhere a line for every finished cell."""
 
-    def __init__(self, console: Console, steps: list[Step]) -> None:
-        self.console, self.steps = console, steps
+    def __init__(self, console: Console, plan: list[Planned]) -> None:
+        self.console, self.plan = console, plan
         self.start = monotonic()
         self.what = ""
         self.bar: Progress | None = None
@@ -200,7 +192,7 @@ class _Shown:
         self.what = what
         if self.bar is not None:
             elapsed = monotonic() - self.start
-            total = elapsed + seconds_left(self.steps)
+            total = elapsed + seconds_left(self.plan)
             self.bar.update(self.task, description=what, completed=elapsed, total=max(total, 1e-9), left=self.left)
 
     def end(self, taken: float, row: Row) -> None:
@@ -211,38 +203,24 @@ class _Shown:
     def fail(self, reason: str) -> None:
         self.console.print(f"{self.what}  {reason}", highlight=False, soft_wrap=True)
 
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
     @property
     def left(self) -> str:
-        return f"about {show_seconds(seconds_left(self.steps))} left"
+        return f"about {show_seconds(seconds_left(self.plan))} left"
 
 
-def seconds_left(steps: list[Step]) -> float:
+def seconds_left(plan: list[Planned]) -> float:
     """Return about how long the waiting cells will take: every experiment at its own pace, as far as it is known.
 
     Experiments of which nothing is finished are expected to keep the pace of all the others together.
     """
     known = Spent()
-    for step in steps:
-        known = known.plus(step.spent)
-    return sum(step.seconds * (1.0 if step.rows else known.pace) for step in steps)
-
-
-@contextmanager
-def _shown(console: Console, steps: list[Step]) -> Iterator[_Shown]:
-    shown = _Shown(console, steps)
-    try:
-        yield shown
-    finally:
-        if shown.bar is not None:
-            shown.bar.stop()
-
-
-def output_folder(out: Path) -> Path:
-    """Return the folder to write to, made if need be; a file in its place is refused."""
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"--out must be a folder, got the file {out}; choose another name")
-    out.mkdir(parents=True, exist_ok=True)
-    return out
+    for planned in plan:
+        known = known.plus(planned.spent)
+    return sum(planned.seconds * (1.0 if planned.rows else known.pace) for planned in plan)
 
 
 def console_for_people() -> Console:

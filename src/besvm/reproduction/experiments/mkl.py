@@ -10,10 +10,13 @@ import numpy as np
 
 from besvm.analysis import model_size
 from besvm.baselines import LineSearchMKL
-from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, minus, value, where
-from besvm.reproduction.config import Config
-from besvm.reproduction.lab import Lab
 from besvm.measures import parse_shorthand
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.config import Config
+from besvm.reproduction.costs import Costs
+from besvm.reproduction.lab import Lab
+from besvm.reproduction.tables import Row, Table, minus, value, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,18 +24,21 @@ if TYPE_CHECKING:
 PAIRS = (("H8R", "H8L"), ("H4R", "H4L"), ("H4R", "H8R"))
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every pair of kernels."""
     n = len(lab.train_rows())
     seconds, memory = 85 * (n / 10_000) ** 2, 3 * 4 * n**2
-    return [Cell({"first": a, "second": b}, partial(_search, lab, a, b), seconds, memory) for a, b in PAIRS]
+    return [
+        Cell({"first": a, "second": b}, partial(_search, lab, a, b, config.mkl_folds), seconds, memory)
+        for a, b in PAIRS
+    ]
 
 
-def _search(lab: Lab, first: str, second: str) -> Row:
+def _search(lab: Lab, first: str, second: str, n_folds: int) -> Row:
     rows = lab.train_rows()
     kernels = [parse_shorthand(name) for name in (first, second)]
     start = perf_counter()
-    options: Any = {"cv": lab.config.mkl_folds, "random_state": 0, "memory_limit": lab.model_limit}
+    options: Any = {"cv": n_folds, "random_state": 0, "memory_limit": lab.model_limit}
     search = LineSearchMKL(kernels, C=2.0, **options).fit(lab.images[rows], lab.labels[rows])
     means = search.cv_accuracy_.mean(axis=1)
     alphas = np.asarray(search.alphas, dtype=float)

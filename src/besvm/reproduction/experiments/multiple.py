@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, distinct, minus, of_all, value, where
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import Claim, check
 from besvm.reproduction.config import M1, M2, Config
-from besvm.reproduction.lab import Lab
+from besvm.reproduction.costs import Costs
+from besvm.reproduction.lab import Basis, Lab, cell_and_similarity
+from besvm.reproduction.tables import Row, Table, distinct, minus, of_all, value, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,12 +19,12 @@ if TYPE_CHECKING:
 SETS = {"M1": M1, "M2": M2}
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for the first 1 to M measures of both sets, every basis size and 1, 3 and 5 folds."""
     found = []
-    for n_folds in lab.config.fold_counts:
-        for per_class in lab.config.sizes:
-            basis = lab.index_basis(per_class)
+    for n_folds in config.fold_counts:
+        for per_class in config.sizes:
+            basis = lab.index_basis(per_class, config.steps)
             for name, measures in SETS.items():
                 for count in range(1 if name == "M2" else 2, len(measures) + 1):  # both sets begin with H8R
                     chosen = measures[:count]
@@ -29,19 +32,18 @@ def cells(lab: Lab) -> list[Cell]:
                     found.append(
                         Cell(
                             key,
-                            partial(_accuracy, lab, chosen, per_class, n_folds),
-                            lab.costs.fit(chosen, n_folds, basis),
-                            lab.costs.fit_memory(count, n_folds, lab.n_classes * per_class),
+                            partial(_accuracy, lab, chosen, basis, n_folds),
+                            costs.fit(chosen, n_folds, basis),
+                            costs.fit_memory(count, n_folds, lab.n_classes * per_class),
                         )
                     )
     return found
 
 
-def _accuracy(lab: Lab, measures: tuple[str, ...], per_class: int, n_folds: int) -> Row:
-    row = lab.fit(measures, lab.index_basis(per_class), n_folds).row()
-    exemplars = lab.n_classes * per_class
-    cells_used = {lab.measure(measure)[0] for measure in measures}
-    dimensions = sum(lab.features_per_image(cell) for cell in cells_used)
+def _accuracy(lab: Lab, measures: tuple[str, ...], basis: Basis, n_folds: int) -> Row:
+    row = lab.fit(measures, basis, n_folds).row()
+    exemplars = sum(map(len, basis))
+    dimensions = sum(lab.features_per_image(cell) for cell in {cell_and_similarity(label)[0] for label in measures})
     return row | {"exemplars": exemplars, "parameters": exemplars * (dimensions + len(measures))}
 
 

@@ -1,4 +1,4 @@
-"""Figure "Basis Selection": ways to choose and to normalize a basis of ten times 100, for every measure."""
+"""Figure "Basis Selection": ways to choose and to normalize a basis of 10 x 100, for every measure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from besvm.basis import FarthestBasis, GradientBasis, PivotedBasis
-from besvm.basis import KMedoidsBasis
-from besvm.basis import RandomBasis
-from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, distinct, known, minus, of_all
-from besvm.reproduction.config import INDEFINITE, MEASURES, PSD, Config
-from besvm.reproduction.costs import PAIR_SECONDS
-from besvm.reproduction.lab import Basis, Lab
+from besvm.basis import FarthestBasis, GradientBasis, KMedoidsBasis, PivotedBasis, RandomBasis
 from besvm.normalize.nystrom import WAYS, Nystrom
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.config import INDEFINITE, MEASURES, PSD, Config
+from besvm.reproduction.costs import PAIR_SECONDS, Costs
+from besvm.reproduction.lab import Basis, Lab, cell_and_similarity
+from besvm.reproduction.tables import Row, Table, distinct, known, minus, of_all
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,10 +28,10 @@ SELECTORS: dict[str, Any] = {
 }
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every measure and every way, five for a random basis."""
-    size, costs = lab.config.size, lab.costs
-    index = lab.index_basis(size)
+    size = config.size
+    index = lab.index_basis(size, config.steps)
     width = lab.n_classes * size
     memory = costs.fit_memory(1, 1, width)
     choosing = memory + 2 * 4 * len(lab.train_rows()) * width  # selectors hold similarities of their own
@@ -42,44 +42,40 @@ def cells(lab: Lab) -> list[Cell]:
         training = costs.fixed(0.2) + costs.train(len(lab.train_rows()), width)
         unseen = pairs + training  # another basis is another matrix of similarities
         found.append(
-            Cell({"measure": measure, "way": "Indx"}, partial(_indexed, lab, measure, "mean-norm"), own, memory)
+            Cell({"measure": measure, "way": "Indx"}, partial(_indexed, lab, measure, index, "mean-norm"), own, memory)
         )
-        for trial in range(lab.config.trials):
+        for trial in range(config.trials):
             key = {"measure": measure, "way": "Rand", "trial": trial}
-            found.append(Cell(key, partial(_random, lab, measure, trial), unseen, memory))
+            found.append(Cell(key, partial(_random, lab, measure, size, trial), unseen, memory))
         for way, selector in SELECTORS.items():
             compute = partial(_selected, lab, measure, selector(per_class=size))
             found.append(Cell({"measure": measure, "way": way}, compute, 2 * unseen, choosing))
         for spectrum in WAYS:
-            compute = partial(_indexed, lab, measure, Nystrom(spectrum))
+            compute = partial(_indexed, lab, measure, index, Nystrom(spectrum))
             found.append(Cell({"measure": measure, "way": f"Nyström, {spectrum}"}, compute, costs.fixed(3), memory))
     return found
 
 
-def _indexed(lab: Lab, measure: str, normalize: Any) -> Row:
-    return lab.fit([measure], lab.index_basis(lab.config.size), normalize=normalize).row()
+def _indexed(lab: Lab, label: str, basis: Basis, normalize: Any) -> Row:
+    return lab.fit([label], basis, normalize=normalize).row()
 
 
-def _random(lab: Lab, measure: str, trial: int) -> Row:
-    rng = np.random.default_rng(trial)
-    return _of_basis(lab, measure, _chosen(lab, measure, RandomBasis(per_class=lab.config.size), rng))
+def _random(lab: Lab, label: str, per_class: int, trial: int) -> Row:
+    basis = _chosen(lab, label, RandomBasis(per_class=per_class), np.random.default_rng(trial))
+    return lab.fit([label], basis).row()
 
 
-def _selected(lab: Lab, measure: str, selector: Any) -> Row:
+def _selected(lab: Lab, label: str, selector: Any) -> Row:
     start = perf_counter()
-    basis = _chosen(lab, measure, selector, np.random.default_rng(0))
+    basis = _chosen(lab, label, selector, np.random.default_rng(0))
     seconds = perf_counter() - start
-    return _of_basis(lab, measure, basis) | {"select_seconds": round(seconds, 2)}
+    return lab.fit([label], basis).row() | {"select_seconds": round(seconds, 2)}
 
 
-def _chosen(lab: Lab, measure: str, selector: Any, rng: np.random.Generator) -> Basis:
-    cell, similarity = lab.measure(measure)
+def _chosen(lab: Lab, label: str, selector: Any, rng: np.random.Generator) -> Basis:
+    cell, similarity = cell_and_similarity(label)
     rows = lab.train_rows()
     return [rows[selector(lab.features(cell)[rows], lab.labels[rows], similarity, rng)]]
-
-
-def _of_basis(lab: Lab, measure: str, basis: Basis) -> Row:
-    return lab.fit([measure], basis).row()
 
 
 def summary(table: Table) -> Table:
@@ -225,7 +221,7 @@ EXPERIMENT = Experiment(
     name="selection",
     title="basis selection and Nyström normalizations (figure Basis Selection)",
     paper=(
-        "With ten times 100 bases, random, indexed and k-medoids bases perform alike; the Nyström normalization is "
+        "With 10 x 100 bases, random, indexed and k-medoids bases perform alike; the Nyström normalization is "
         "worse for all indefinite measures, and for PSD kernels better at the lower resolution and worse at the "
         "higher. Flipping and squaring the spectrum are slightly worse than clipping. Data-driven selectors are left "
         "as future work; three are tried here."
@@ -235,13 +231,13 @@ EXPERIMENT = Experiment(
     claims=claims,
     summary=summary,
     note=lambda config: (
-        "N: the Nyström normalization of the indexed basis, with the way its spectrum is mended. Rand: mean and "
-        f"standard deviation of {config.trials} trials."
+        "N: the Nyström normalization of the indexed basis, with the way its matrix is made positive semi-definite. "
+        f"Rand: mean and standard deviation of {config.trials} trials."
     ),
     captions={
         "basis_selection": "The paper's figure: ways to choose a basis, and Nyström's normalization. The axis does not "
         "begin at 0; bars show the standard deviation over random bases.",
         "data_driven": "Bases chosen by the data, beside random ones.",
-        "nystrom": "Five ways to mend the spectrum for Nyström, beside BE-SVM's normalization of that basis (Indx).",
+        "nystrom": "Nyström's normalization with five ways to make K positive semi-definite, beside BE-SVM's (Indx).",
     },
 )

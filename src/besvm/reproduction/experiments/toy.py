@@ -15,9 +15,12 @@ from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier
 from besvm.basis import RandomBasis
 from besvm.classifier import BESVMClassifier
 from besvm.datasets import make_toy
-from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, value, where
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import Claim, check
 from besvm.reproduction.config import Config
+from besvm.reproduction.costs import Costs
 from besvm.reproduction.lab import Lab
+from besvm.reproduction.tables import Row, Table, value, where
 from besvm.similarities import RBF
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ PRIMAL = "BE-SVM, primal, 10 % bases"
 METHODS = (KERNEL, DUAL, PRIMAL)
 GRID = 81  # points in each direction of the picture
 SEED = 0
-NEAR = 0.16  # half of what lies between the spirals
+NEAR = 0.16  # half the distance between the spirals
 IMBALANCE = 4.0  # points of the larger class for every one of the smaller
 PRIOR_TRIALS = 5
 
@@ -50,13 +53,13 @@ def n_exemplars(model: Any) -> int:
     return int(model.n_basis_) if isinstance(model, BESVMClassifier) else len(model.support_)
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every level of noise and every classifier, and one for every panel of the picture."""
-    points = lab.config.toy_points
+    points = config.toy_points
     scale = (points / 200) ** 2
     memory = 3 * 8 * (points + GRID**2) * points
     found = []
-    for level in range(1, lab.config.toy_levels + 1):
+    for level in range(1, config.toy_levels + 1):
         for method in METHODS:
             key = {"part": "noise", "level": level, "method": method}
             found.append(Cell(key, partial(_cross_validated, method, level, points), 0.6 * scale, memory))
@@ -82,7 +85,7 @@ def _cross_validated(method: str, level: int, points: int) -> Row:
 
 
 def _minority_share(method: str, points: int) -> Row:
-    """Return the share of the room near the spirals that is given to a class with fewer points, also the bases.
+    """Return the share of the area near the spirals that is predicted as the class with fewer points and bases.
 
     Farther away all similarities vanish, and only the intercept decides.
     """
@@ -186,7 +189,7 @@ def summary(table: Table) -> Table:
             "classifier": method,
             "accuracy, 10-fold": mean("accuracy", method, 4),
             "support vectors (or bases)": mean("support", method, 1),
-            "room for a rare class": value(table, "minority_share", part="room", method=method),
+            "area of a rare class": value(table, "minority_share", part="room", method=method),
         }
         for method in METHODS
     ]
@@ -214,10 +217,10 @@ def claims(config: Config, table: Table) -> list[Claim]:
             mean("accuracy", KERNEL),
         ),
         check(
-            "BE-SVM's boundary leans with the number of bases: the class with fewer gets less room (toy data).",
-            f"a class with {IMBALANCE:.0f} times fewer points gets less of the room near the spirals, of which half is "
+            "BE-SVM is biased against a class with fewer bases: it gets less area (toy data).",
+            f"a class with {IMBALANCE:.0f} times fewer points gets less of the area near the spirals, of which half is "
             "its own, than from the kernel SVM",
-            "dual of BE-SVM {:.1%} of that room, kernel SVM {:.1%}",
+            "dual of BE-SVM {:.1%} of that area, kernel SVM {:.1%}",
             lambda dual, kernel: dual < kernel,
             share(DUAL),
             share(KERNEL),
@@ -230,8 +233,8 @@ EXPERIMENT = Experiment(
     title="two RBF kernels in the plane (figure besvm_ksvm_2D)",
     paper=(
         "With two Gaussian kernels, gamma 10 and 100, and C = 10, averaged over 20 levels of noise: the exact dual "
-        "of BE-SVM tends to have fewer support vectors than the kernel SVM, and its boundary leans with the numbers "
-        "of bases of the two classes."
+        "of BE-SVM tends to have fewer support vectors than the kernel SVM, and it is biased by the numbers of "
+        "bases of the two classes."
     ),
     cells=cells,
     figures=figures,
@@ -240,8 +243,8 @@ EXPERIMENT = Experiment(
     note=lambda config: (
         f"The paper does not list its points; these are two spirals, {config.toy_points} points, and "
         f"{config.toy_levels} levels of noise, which move every point in the same direction by more or less. The "
-        f"kernels are averaged, not added. The room for a rare class is its share of the plane near the spirals, the "
-        f"mean of {PRIOR_TRIALS} samples; half of it would be fair."
+        f"kernels are averaged, not added. The area of a rare class is its share of the plane near the spirals, the "
+        f"mean of {PRIOR_TRIALS} samples; half would be fair."
     ),
     captions={
         "toy": "Decisions on the data without noise; supporting points (bases, for the primal) are ringed.",

@@ -6,9 +6,11 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from besvm.reproduction.base import Claim, Experiment, Table, check, distinct, of_all, value, where
+from besvm.reproduction.cells import Experiment
+from besvm.reproduction.claims import Claim, check
 from besvm.reproduction.config import M1, M2, Config
-from besvm.reproduction.multiple import LINES, accuracy, parameters_unshared
+from besvm.reproduction.experiments.multiple import LINES, accuracy, parameters_unshared
+from besvm.reproduction.tables import Table, distinct, of_all, value, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +44,7 @@ def _curve(rows: Table, column: str) -> tuple[list[float], list[float]]:
 
 
 def sparser(target: dict[str, float], ours: Table, column: str) -> float:
-    """Return how many times fewer of something our curve needs for the accuracy of ``target``; 0: it never gets there.
+    """Return how many times fewer of something our curve needs for the accuracy of ``target``; 0: it never reaches it.
 
     Between two sizes of the basis, the accuracy is taken to be linear in the logarithm of the size.
     """
@@ -172,7 +174,7 @@ EXPERIMENT = Experiment(
         "which keeps about 10 x 4,000 support vectors. For the same accuracy it is roughly 8 times sparser in "
         "parameters and 30 times in exemplars."
     ),
-    cells=lambda lab: [],
+    cells=lambda config, lab, costs: [],
     figures=figures,
     claims=claims,
     note=lambda config: "Drawn from the tables of the baselines and of several measures; nothing is run for it.",

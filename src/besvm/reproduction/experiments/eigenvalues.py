@@ -1,4 +1,4 @@
-"""Table "eigs": negative eigenvalues of the measures, and how they go with the accuracy of the two normalizations."""
+"""Table "eigs": negative eigenvalues of the measures, and how they correlate with accuracy, normalized in two ways."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from besvm.analysis import spectrum
-from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, Undefined, check, of_all, value
-from besvm.reproduction.config import Config
-from besvm.reproduction.lab import Lab
 from besvm.normalize.nystrom import Nystrom
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import Claim, Undefined, check
+from besvm.reproduction.config import Config
+from besvm.reproduction.costs import Costs
+from besvm.reproduction.lab import Basis, Lab
+from besvm.reproduction.tables import Row, Table, of_all, value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,22 +32,21 @@ TAIL = 0.4  # the share of the smallest eigenvalues that is drawn larger
 PAPER_CORRELATIONS = {"NgRat": (0.20, 0.61), "NgEng": (0.33, 0.73)}  # CorNyst, CorBE
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every measure of the table."""
-    basis = lab.index_basis(lab.config.size)
+    basis = lab.index_basis(config.size, config.steps)
     return [
         Cell(
             {"measure": measure},
-            partial(_eigenvalues, lab, measure),
-            lab.costs.fit([measure], 1, basis) + lab.costs.fixed(2),
-            lab.costs.fit_memory(1, 1, lab.n_classes * lab.config.size),
+            partial(_eigenvalues, lab, measure, basis),
+            costs.fit([measure], 1, basis) + costs.fixed(2),
+            costs.fit_memory(1, 1, lab.n_classes * config.size),
         )
         for measure in MEASURES
     ]
 
 
-def _eigenvalues(lab: Lab, measure: str) -> Row:
-    basis = lab.index_basis(lab.config.size)
+def _eigenvalues(lab: Lab, measure: str, basis: Basis) -> Row:
     rows = np.concatenate(basis)
     found = spectrum(lab.similarities(measure, rows, rows))
     ratio, energy = PAPER[measure]
@@ -66,12 +68,12 @@ def correlation(table: Table, of: str, accuracy: str) -> float | Undefined | Non
         return None
     values, scores = np.array([row[of] for row in table]), np.array([row[accuracy] for row in table])
     if not (values.std() and scores.std()):
-        return Undefined(f"{of if scores.std() else accuracy} is the same for all measures: it correlates with nothing")
+        return Undefined(f"{of if scores.std() else accuracy} is the same for all measures: there is no correlation")
     return float(np.corrcoef(values, scores)[0, 1])
 
 
 def summary(table: Table) -> Table:
-    """Return the table as the paper prints it, its figures in brackets."""
+    """Return the table as the paper prints it, with the paper's numbers in brackets."""
     found = []
     for name in ("NgRat", "NgEng"):
         row: Row = {"": name}
@@ -158,7 +160,7 @@ EXPERIMENT = Experiment(
     paper=(
         "Up to 30 % of the eigenvalues of the deformable measures are negative, with up to 7 % of the energy. Over the "
         "six measures, accuracy correlates positively with both, and more strongly for BE-SVM's normalization than for "
-        "Nyström's: negative eigenvectors carry discriminative information. The paper's figures are in brackets."
+        "Nyström's: negative eigenvectors carry discriminative information. The paper's numbers are in brackets."
     ),
     cells=cells,
     figures=figures,
@@ -167,5 +169,5 @@ EXPERIMENT = Experiment(
     note=lambda config: (
         "An asymmetric matrix K is symmetrized, (K + Kᵀ) / 2. A correlation over six points is a weak statement."
     ),
-    captions={"eigs": "Eigenvalues of the similarities between the bases, scaled to the share of their number."},
+    captions={"eigs": "Eigenvalues of the similarities between the bases, the largest first."},
 )

@@ -7,18 +7,21 @@ from functools import partial
 from besvm.analysis import profile
 from besvm.baselines import JitteredClassifier, KernelSVMClassifier
 from besvm.linear import LinearSVMClassifier
-from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, value, where
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import Claim, check
 from besvm.reproduction.config import Config
+from besvm.reproduction.costs import Costs
 from besvm.reproduction.lab import Lab
+from besvm.reproduction.tables import Row, Table, value, where
 from besvm.similarities import RBF
 
 MOVES = {8: (0, 1), 4: (0, 1, 2)}  # cells in all directions: up to 8 pixels, as the invariant measures
 SHARE = 5  # the kernel SVM sees a fifth of the fold, unless --thorough: nine times as many rows take 81 times as long
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every model, with and without jitter."""
-    n, costs = len(lab.train_rows()), lab.costs
+    n = len(lab.train_rows())
     found = []
     for cell in (8, 4):
         for rigid in MOVES[cell]:
@@ -100,7 +103,7 @@ def claims(config: Config, table: Table) -> list[Claim]:
 
 
 def _times(one: float | None, other: float | None, least: float) -> float | None:
-    """Return one over the other, of which at least ``least`` is counted."""
+    """Return one over the other, which counts as at least ``least``."""
     return None if one is None or other is None else one / max(other, least)
 
 
@@ -109,13 +112,13 @@ EXPERIMENT = Experiment(
     title="training sets expanded by shifted cells",
     paper=(
         "Training linear and kernel SVMs on shifted copies of the features, zero-padded as the invariant measures "
-        "do, lost accuracy significantly and cost much more memory and time; the paper blames the boundaries."
+        "do, lost accuracy significantly and took much more memory and time; the paper blames effects at the borders."
     ),
     cells=cells,
     claims=claims,
     note=lambda config: (
         "Shifts of whole cells in all directions, by up to 8 pixels: nine copies of every image at H8, 25 at H4 (nine "
-        "for up to 4 pixels). Memory is what the process took more than before. The kernel SVM sees a fifth of the fold"
+        "for up to 4 pixels). Memory is how much the process grew. The kernel SVM sees a fifth of the fold"
         + (", and the whole fold too." if config.thorough else "; the whole fold only with --thorough.")
     ),
 )

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 from besvm.analysis import model_size
 from besvm.baselines import KernelSVMClassifier
 from besvm.linear import LinearSVMClassifier
-from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, distinct, known, value, where
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import Claim, check
 from besvm.reproduction.config import Config
+from besvm.reproduction.costs import Costs
 from besvm.reproduction.lab import Lab
+from besvm.reproduction.tables import Row, Table, distinct, known, value, where
 from besvm.similarities import RBF
 
 if TYPE_CHECKING:
@@ -20,23 +23,23 @@ if TYPE_CHECKING:
 
 LINEAR = {"H8L": 8, "H4L": 4}
 KERNEL = {"K8R": 8, "K4R": 4}
-FOLDS_OF_K4R = 3  # more take long, and say nothing new
+FOLDS_OF_K4R = 3  # more take long and add nothing new
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every model and number of folds."""
     found = []
-    for n_folds in range(1, lab.config.n_folds + 1):
+    for n_folds in range(1, config.n_folds + 1):
         rows = len(lab.train_rows(n_folds))
         for name, cell in LINEAR.items():
             width = lab.features_per_image(cell)
             key, compute = {"model": name, "folds": n_folds}, partial(_linear, lab, name, n_folds)
-            seconds = lab.costs.fixed(1) + lab.costs.train(rows, width)
+            seconds = costs.fixed(1) + costs.train(rows, width)
             found.append(Cell(key, compute, seconds, memory=2 * 4 * rows * width))
         for name, cell in KERNEL.items():
             key, compute = {"model": name, "folds": n_folds}, partial(_kernel, lab, name, n_folds)
             slow = name == "K4R" and n_folds > FOLDS_OF_K4R
-            seconds, memory = lab.costs.kernel(rows, cell), lab.costs.kernel_memory(rows)
+            seconds, memory = costs.kernel(rows, cell), costs.kernel_memory(rows)
             found.append(Cell(key, compute, seconds, memory, thorough=slow))
     return found
 
@@ -156,8 +159,8 @@ EXPERIMENT = Experiment(
     figures=figures,
     claims=claims,
     note=lambda config: (
-        "The features are centered and scaled by the statistics of the first fold, also for more folds. Linear SVMs are "
-        "trained by our own solver, kernel SVMs by LIBSVM, pair by pair."
+        "The features are centered and scaled by the statistics of the first fold, also for more folds. Linear SVMs "
+        "are trained by our own solver, kernel SVMs by LIBSVM, pair by pair."
     ),
     captions={"baselines": "Test accuracy of linear SVMs (H8L, H4L) and kernel SVMs (K8R, K4R) with growing data."},
 )

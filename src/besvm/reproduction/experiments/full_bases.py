@@ -5,23 +5,26 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, minus, of_all, value
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import Claim, check
 from besvm.reproduction.config import MEASURES, PSD, Config
+from besvm.reproduction.costs import Costs
 from besvm.reproduction.lab import Lab
+from besvm.reproduction.tables import Row, Table, minus, of_all, value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every measure."""
     basis = [lab.train_rows()]
     return [
         Cell(
             {"measure": measure, "bases": len(basis[0])},
             partial(_accuracy, lab, measure),
-            lab.costs.fit([measure], 1, basis),
-            lab.costs.fit_memory(1, 1, len(basis[0])),
+            costs.fit([measure], 1, basis),
+            costs.fit_memory(1, 1, len(basis[0])),
         )
         for measure in MEASURES
     ]
@@ -105,7 +108,7 @@ EXPERIMENT = Experiment(
     paper=(
         "Trained on the first fold with all of its 10,000 images as bases, the invariant measures are better than the "
         "linear ones; rigid displacements help much more than local ones, and most at the higher resolution, where "
-        "everything that does not align the images loses."
+        "measures that do not align the images lose accuracy."
     ),
     cells=cells,
     figures=figures,

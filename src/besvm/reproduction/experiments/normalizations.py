@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from besvm.reproduction.base import OURS, Cell, Claim, Experiment, Row, Table, check, minus, of_all, value, where
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import OURS, Claim, check
 from besvm.reproduction.config import M2, MEASURES, Config
-from besvm.reproduction.lab import CV_ITER, Lab
+from besvm.reproduction.costs import Costs
+from besvm.reproduction.lab import CV_ITER, Basis, Lab
+from besvm.reproduction.tables import Row, Table, minus, of_all, value, where
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,35 +23,36 @@ GROWING = "growing M2"
 LABELS = {SINGLE: MEASURES, GROWING: tuple(" + ".join(M2[:count]) for count in range(1, len(M2) + 1))}
 NOT_RBF = tuple(measure for measure in MEASURES if not measure.endswith("R"))
 BOTH = ("BE-SVM", "BE-SVM")
-SLOWER = {"none": 14.0, "z-score": 9.0, "BE-SVM": 1.0}  # kernel maps that take many more passes
-SLOWER_FEATURES = 1.5  # and more still, if the features were not normalized in our way
+SLOWER = {"none": 14.0, "z-score": 9.0, "BE-SVM": 1.0}  # times as many passes, by the kernel map's normalization
+SLOWER_FEATURES = 1.5  # times as many again, if the features are not normalized as BE-SVM does
 MAX_ITER = 30  # Newton steps: three times what normalized kernel maps take
 
 
-def cells(lab: Lab) -> list[Cell]:
-    """Return a cell for every combination, every measure and every beginning of M2, the first of which is one."""
-    basis = lab.index_basis(lab.config.size)
-    width = lab.n_classes * lab.config.size
-    columns = lab.config.cv_folds * lab.n_classes  # all folds of a cross-validation at once
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
+    """Return a cell for every combination with every measure and with the first two, three and four of M2."""
+    basis = lab.index_basis(config.size, config.steps)
+    width = lab.n_classes * config.size
+    columns = config.cv_folds * lab.n_classes  # all folds of a cross-validation at once
     several = [(measure,) for measure in MEASURES] + [M2[:count] for count in range(2, len(M2) + 1)]
     found = []
     for norm, features in NAMES.items():
         for normalize, kernel_map in NAMES.items():
             for measures in several:
                 key = {"features": features, "kernel_map": kernel_map, "measures": " + ".join(measures)}
-                compute = partial(_accuracies, lab, measures, norm, normalize)
-                training = 5 * lab.costs.train(len(lab.train_rows()), width * len(measures))
+                compute = partial(_accuracies, lab, measures, basis, norm, normalize, config.cv_folds)
+                training = 5 * costs.train(len(lab.train_rows()), width * len(measures))
                 training *= SLOWER[kernel_map] * (1 if features == "BE-SVM" else SLOWER_FEATURES)
-                seconds = lab.costs.fixed(1) + training + lab.costs.similarities(measures, 1, basis, norm)
-                found.append(Cell(key, compute, seconds, lab.costs.fit_memory(len(measures), 1, width, columns)))
+                seconds = costs.fixed(1) + training + costs.similarities(measures, 1, basis, norm)
+                found.append(Cell(key, compute, seconds, costs.fit_memory(len(measures), 1, width, columns)))
     return found
 
 
-def _accuracies(lab: Lab, measures: tuple[str, ...], norm: str | None, normalize: str | None) -> Row:
-    basis = lab.index_basis(lab.config.size)
+def _accuracies(
+    lab: Lab, measures: tuple[str, ...], basis: Basis, norm: str | None, normalize: str | None, cv_folds: int
+) -> Row:
     options: Any = {"normalize": normalize, "norm": norm, "max_iter": MAX_ITER}
     fixed = lab.fit(measures, basis, C=1.0, **options)
-    chosen = lab.fit(measures, basis, C=None, known=fixed, **options)
+    chosen = lab.fit(measures, basis, C=None, cv_folds=cv_folds, known=fixed, **options)
     return fixed.row() | {"accuracy_cv": chosen.accuracy, "C_cv": chosen.model.C, "passes_cv": chosen.model.n_passes_}
 
 
@@ -254,10 +258,11 @@ EXPERIMENT = Experiment(
     summary=summary,
     note=lambda config: (
         "Means over the finished measures. Z-scored features are long vectors, for which a Gaussian kernel with gamma "
-        "= 1 is almost constant: H8R and H4R are then at chance, which weighs on every mean; a claim on the other "
-        f"measures is among ours. Unnormalized kernel maps may not converge in {MAX_ITER} Newton steps, of many passes "
+        "= 1 is almost constant: H8R and H4R are then at chance, which lowers every mean; one of our claims is about "
+        f"the other measures. Unnormalized kernel maps may not converge in {MAX_ITER} Newton steps, of many passes "
         f"each. C is chosen by cross-validation with {config.cv_folds} folds, after at most {CV_ITER} Newton steps for "
-        "each value, going on from the last. The solver is ours, with its own preconditioner."
+        "each value, which start from the solution for the value before. The solver is ours, with its own "
+        "preconditioner."
     ),
     captions={
         "normalization_one_sim": "Single measures: colors for the features' normalization, markers the kernel map's.",

@@ -1,4 +1,4 @@
-"""Table "complexity": what training and testing cost, by the paper's formulas and by the clock."""
+"""Table "complexity": what training and testing cost, by the paper's formulas and as measured."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import numpy as np
 from besvm.analysis import complexity, profile
 from besvm.baselines import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier
-from besvm.reproduction.base import Cell, Claim, Experiment, Row, Table, check, distinct, where
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import Claim, check
 from besvm.reproduction.config import Config
-from besvm.reproduction.lab import Lab
+from besvm.reproduction.costs import Costs
+from besvm.reproduction.lab import Basis, Lab
+from besvm.reproduction.tables import Row, Table, distinct, where
 from besvm.similarities import RBF
 
 if TYPE_CHECKING:
@@ -25,10 +28,10 @@ BASES = (1, 2, 4)  # times as many exemplars, on the largest training set
 ENOUGH = 10.0  # seconds, after which a run is not repeated
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every model and size of the training set, and for several measures."""
     most = len(lab.train_rows(2))
-    width = lab.n_classes * lab.config.size
+    width = lab.n_classes * config.size
     sizes = [most // 2**step for step in range(STEPS - 1, -1, -1)]
     wanted = [(model, n, 1, 1) for n in sizes for model in (KERNEL, OURS)]
     wanted += [(OURS, most, count, 1) for count in MEASURES[1:]]
@@ -38,22 +41,23 @@ def cells(lab: Lab) -> list[Cell]:
         key = {"model": model, "n": n, "measures": count}
         key |= {"bases": width * times} if times > 1 else {}
         kernel = model == KERNEL
-        seconds = lab.config.repeats * lab.costs.kernel(n) if kernel else lab.costs.fixed(6 * count * times) * n / most
-        memory = lab.costs.kernel_memory(n) if kernel else lab.costs.fit_memory(count, 2, width * times)
-        found.append(Cell(key, partial(_measured, lab, model, n, count, times), seconds, memory))
+        basis = lab.index_basis(times * config.size, config.steps)
+        seconds = config.repeats * costs.kernel(n) if kernel else costs.fixed(6 * count * times) * n / most
+        memory = costs.kernel_memory(n) if kernel else costs.fit_memory(count, 2, width * times)
+        found.append(Cell(key, partial(_measured, lab, model, n, count, basis, config.repeats), seconds, memory))
     return found
 
 
-def _measured(lab: Lab, name: str, n: int, n_measures: int, times: int) -> Row:
+def _measured(lab: Lab, name: str, n: int, n_measures: int, basis: Basis, repeats: int) -> Row:
     features = lab.features(8).reshape(len(lab.images), -1)
     rows, test = lab.train_rows(2)[:n], lab.test_rows
-    exemplars = features[np.concatenate(lab.index_basis(times * lab.config.size))]
+    exemplars = features[np.concatenate(basis)]
     kernels = [RBF(gamma=2.0**-k) for k in range(n_measures)]
     model: Any = KernelSVMClassifier(kernels, C=2.0, memory_limit=lab.model_limit)
     if name == OURS:
         model = BESVMClassifier(kernels, basis=exemplars, probability=False, memory_limit=lab.model_limit)
     runs = [profile(model, features[rows], lab.labels[rows], features[test])]
-    while len(runs) < lab.config.repeats and sum(run.fit_seconds + run.predict_seconds for run in runs) < ENOUGH:
+    while len(runs) < repeats and sum(run.fit_seconds + run.predict_seconds for run in runs) < ENOUGH:
         runs.append(profile(model, features[rows], lab.labels[rows], features[test]))
     costs = {"n": n, "n_classes": lab.n_classes, "n_measures": n_measures, "n_basis": len(exemplars)}
     formulas = complexity(**costs, d_phi=features.shape[1])
@@ -70,7 +74,7 @@ def _measured(lab: Lab, name: str, n: int, n_measures: int, times: int) -> Row:
 
 
 def summary(table: Table) -> Table:
-    """Return the table with short figures."""
+    """Return the table with short numbers."""
     return [
         {name: f"{entry:.1e}" if name.startswith("formula") else entry for name, entry in row.items()} for row in table
     ]
@@ -159,7 +163,7 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     name="complexity",
-    title="costs by formula and by the clock (table complexity)",
+    title="costs by formula and as measured (table complexity)",
     paper=(
         "Upper bounds: the kernel SVM trains in n²M d_K + n³/C and tests a sample in nCM d_K; BE-SVM trains in "
         "nC|B|M d_K and tests in |B|CM d_K. Memory: n²/C against nM|B|."
@@ -172,7 +176,7 @@ EXPERIMENT = Experiment(
     note=lambda config: (
         f"H8 features with Gaussian kernels; BE-SVM with 10 x {config.size} bases. Formulas count operations, and "
         f"numbers in memory, up to a constant. Times are the least of {config.repeats} runs, fewer beyond "
-        f"{ENOUGH:.0f} s; memory is what the process took more than before."
+        f"{ENOUGH:.0f} s; memory is how much the process grew."
     ),
     captions={"complexity": "Seconds to train, and the formulas scaled to meet them at the largest training set."},
 )

@@ -6,38 +6,44 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from besvm.basis import IndexBasis
-from besvm.reproduction.base import OURS, Cell, Claim, Experiment, Row, Table, check, value, where
+from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.claims import OURS, Claim, check
 from besvm.reproduction.config import M1, M2, MEASURES, Config
-from besvm.reproduction.lab import Lab
+from besvm.reproduction.costs import Costs
+from besvm.reproduction.lab import Basis, Lab
+from besvm.reproduction.tables import Row, Table, value, where
 from besvm.selection import GreedySelection
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LABELLED = 5  # candidates of every step that the figure names
+LABELED = 5  # candidates of every step that the figure names
 CANDIDATES = {"both resolutions": MEASURES, "H8 only": tuple(m for m in MEASURES if m.startswith("H8"))}
 PAPER_SETS = {"both resolutions": M2, "H8 only": M1}
 
 
-def cells(lab: Lab) -> list[Cell]:
+def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every set of candidates, and one for the test accuracy of the paper's set."""
-    basis = lab.index_basis(lab.config.greedy_size)
+    size = config.greedy_size
+    basis = lab.index_basis(size, config.steps)
     found = []
     for name, candidates in CANDIDATES.items():
-        seconds = lab.costs.fixed(40) + lab.costs.fit(candidates, 1, basis)
-        memory = lab.costs.fit_memory(len(candidates), 1, lab.n_classes * lab.config.greedy_size)
+        seconds = costs.fixed(40) + costs.fit(candidates, 1, basis)
+        memory = costs.fit_memory(len(candidates), 1, lab.n_classes * size)
         key = {"candidates": name, "by": "greedy selection"}
-        found.append(Cell(key, partial(_greedy, lab, name), seconds, memory))
-        found.append(Cell(key | {"by": "the paper"}, partial(_paper, lab, name), lab.costs.fixed(2), memory))
+        n_measures = min(config.n_measures, len(PAPER_SETS[name]))
+        found.append(Cell(key, partial(_greedy, lab, name, n_measures, size, basis), seconds, memory))
+        key = {"candidates": name, "by": "the paper"}
+        found.append(Cell(key, partial(_tested, lab, PAPER_SETS[name], basis), costs.fixed(2), memory))
     return found
 
 
-def _greedy(lab: Lab, name: str) -> Row:
+def _greedy(lab: Lab, name: str, n_measures: int, per_class: int, basis: Basis) -> Row:
     rows = lab.train_rows()
     search = GreedySelection(
         list(CANDIDATES[name]),
-        n_measures=min(lab.config.n_measures, len(PAPER_SETS[name])),
-        basis=IndexBasis(per_class=lab.config.greedy_size),
+        n_measures=n_measures,
+        basis=IndexBasis(per_class=per_class),
         random_state=0,
         folder=lab.cache.folder / "greedy",
         memory_limit=lab.model_limit,
@@ -46,15 +52,11 @@ def _greedy(lab: Lab, name: str) -> Row:
         {"chosen": step.chosen, "accuracy": step.accuracy, "candidates": dict(step.accuracies)}
         for step in search.trace_
     ]
-    return _tested(lab, tuple(search.labels_)) | {"held_out": search.trace_[-1].accuracy, "steps": steps}
+    return _tested(lab, tuple(search.labels_), basis) | {"held_out": search.trace_[-1].accuracy, "steps": steps}
 
 
-def _paper(lab: Lab, name: str) -> Row:
-    return _tested(lab, PAPER_SETS[name])
-
-
-def _tested(lab: Lab, measures: tuple[str, ...]) -> Row:
-    fitted = lab.fit(measures, lab.index_basis(lab.config.greedy_size))
+def _tested(lab: Lab, measures: tuple[str, ...], basis: Basis) -> Row:
+    fitted = lab.fit(measures, basis)
     return {"measures": ", ".join(measures), "accuracy": fitted.accuracy}
 
 
@@ -64,7 +66,7 @@ def summary(table: Table) -> Table:
 
 
 def figures(config: Config, table: Table) -> dict[str, Figure]:
-    """Draw every candidate's held-out accuracy at every step, and where the paper's choice would lead."""
+    """Draw every candidate's held-out accuracy at every step, and that of the paper's choices."""
     from besvm._support.figures import COLORS, axes
 
     searches = where(table, by="greedy selection")
@@ -98,7 +100,7 @@ def figures(config: Config, table: Table) -> dict[str, Figure]:
 def _apart(scores: dict[str, float], line: float) -> list[tuple[str, float]]:
     """Return the best candidates with heights for their names, at least a line apart, the best first."""
     found: list[tuple[str, float]] = []
-    for name, score in sorted(scores.items(), key=lambda item: -item[1])[:LABELLED]:
+    for name, score in sorted(scores.items(), key=lambda item: -item[1])[:LABELED]:
         found.append((name, score if not found else min(score, found[-1][1] - line)))
     return found
 
