@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from besvm.blocks.npy import NpyMatrix
 from besvm.reproduction.cache import MatrixCache
 
 
@@ -78,7 +79,7 @@ def test_matrix_removed_by_another_process_does_no_harm(tmp_path, monkeypatch):
 
 def test_full_disk_is_reported(tmp_path, monkeypatch, capsys):
     cache = MatrixCache(tmp_path, 10_000, verbose=1)
-    monkeypatch.setattr(np, "save", lambda *args, **kwargs: (_ for _ in ()).throw(OSError(28, "No space left")))
+    monkeypatch.setattr(NpyMatrix, "create", lambda *args: (_ for _ in ()).throw(OSError(28, "No space left")))
     assert cache.get({"a": 1}, (10, 10), ones).sum() == 100
     assert "are not kept" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

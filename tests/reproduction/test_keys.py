@@ -138,7 +138,7 @@ def test_copy_of_the_code_has_the_same_hash(copy):
 @pytest.mark.parametrize(
     ("files", "concerned"),  # a cell with BE-SVM, a cell with a kernel SVM, a matrix of similarities
     [
-        (["similarities/grid/kernels.py"], (True, True, True)),
+        (["similarities/grid/simd_tile.py"], (True, True, True)),
         (["similarities/__init__.py"], (True, True, True)),
         (["features/hog.py"], (True, True, True)),
         (["solver/newton.py"], (True, True, False)),

@@ -10,7 +10,9 @@ from besvm.similarities.diagonal import diagonal
 
 
 @pytest.mark.parametrize("n", [0, 1, 16, 37])
-@pytest.mark.parametrize("similarity", [Linear(), RBF(0.3), PairFunction(lambda b, x: b[0] - 3 * x[1])], ids=type)
+@pytest.mark.parametrize(
+    "similarity", [Linear(), RBF(0.3), PairFunction(lambda b, x: b[0] - 3 * x[1])], ids=["linear", "rbf", "function"]
+)
 def test_equals_the_diagonal_of_the_whole_matrix(similarity, n, rng):
     X = rng.normal(size=(n, 5))
     np.testing.assert_allclose(diagonal(similarity, X), np.diagonal(similarity(X, X)), rtol=1e-6)

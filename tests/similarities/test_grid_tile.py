@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from besvm.similarities import Deformable
-from besvm.similarities.grid import plain_tile, tile, vector_tile
+from besvm.similarities.grid import plain_tile, simd_tile, tile
 
 
 @pytest.fixture(autouse=True)
 def tried_anew():
-    tile._vectors_work.cache_clear()
+    tile._simd_works.cache_clear()
     yield
-    tile._vectors_work.cache_clear()
+    tile._simd_works.cache_clear()
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_the_twins_give_the_same_scores(parameters, moving, grids, monkeypatch):
 
 @pytest.mark.parametrize("penalized", [False, True])
 def test_the_vectors_pass_their_trial_here(penalized):
-    assert tile.tile_module(penalized) is vector_tile
+    assert tile.tile_module(penalized) is simd_tile
 
 
 def refused(*_):
@@ -60,8 +60,8 @@ def wrong(*arguments):
 def test_where_the_vectors_fail_the_plain_twin_stands_in(broken, reason, grids, monkeypatch):
     A, B = grids
     expected = Deformable(1, 1)(A, B)
-    tile._vectors_work.cache_clear()
-    monkeypatch.setattr(vector_tile, "deformable_tile", broken)
+    tile._simd_works.cache_clear()
+    monkeypatch.setattr(simd_tile, "deformable_tile", broken)
     with pytest.warns(RuntimeWarning, match=f"{reason}.* plain numba gives the same scores"):
         got = Deformable(1, 1)(A, B)
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-4)
@@ -71,5 +71,5 @@ def test_where_the_vectors_fail_the_plain_twin_stands_in(broken, reason, grids, 
 
 def test_the_plain_twin_can_be_asked_for_without_a_trial(monkeypatch):
     monkeypatch.setenv("BESVM_PLAIN_KERNELS", "1")
-    monkeypatch.setattr(vector_tile, "deformable_tile", refused)
+    monkeypatch.setattr(simd_tile, "deformable_tile", refused)
     assert tile.tile_module(penalized=False) is plain_tile

@@ -31,7 +31,7 @@ def test_what_resolve_refuses():
         resolve(3)
 
 
-def test_a_similarity_of_ones_own_in_ten_lines(rng):
+def test_a_similarity_of_ones_own_in_ten_lines():
     @register("test-overlap")
     class Overlap(Similarity):
         symmetric = True
@@ -43,8 +43,13 @@ def test_a_similarity_of_ones_own_in_ten_lines(rng):
             return np.array([[len(set(a) & set(b)) ** self.power for b in B] for a in A])
 
     check_similarity("test-overlap", ["abc", "bcd", "xyz", "a"])
-    with pytest.raises(ValueError, match="already belongs to"):
-        register("test-overlap")(RBF)
+    assert resolve("test-overlap").label == "test-overlap"
+
+
+def test_what_register_refuses():
+    assert register("rbf")(RBF) is RBF  # the same class again, as when a notebook's cell is run twice
+    with pytest.raises(ValueError, match="the name 'rbf' already belongs to"):
+        register("rbf")(Broken)
     with pytest.raises(TypeError, match="takes a subclass of Similarity"):
         register("nothing")(dict)
 

@@ -1,5 +1,5 @@
 """Similarities of grids of cells that look for the best alignment of two grids."""
 
-from besvm.similarities.grid.measures import Alignment, Deformable, GridSimilarity, Rigid
+from besvm.similarities.grid.similarities import Alignment, Deformable, GridSimilarity, Rigid
 
 __all__ = ["Alignment", "Deformable", "GridSimilarity", "Rigid"]

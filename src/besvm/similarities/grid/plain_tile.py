@@ -1,6 +1,6 @@
-"""The scores of grids whose cells move one by one, in plain numba: what vector_tile must equal, and stands in for it.
+"""The scores of grids whose cells move one by one, in plain numba.
 
-Import this module only inside the function that needs it.
+This is what simd_tile must equal, and what stands in for it. Import this module only inside the function that needs it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ EXEMPLARS = 64
 
 @njit(cache=True, nogil=True)
 def deformable_tile(samples, basis, exemplar_moves, rigid_value, local, local_value, beyond, out):
-    """Fill ``out`` as the function of this name in vector_tile does, from arrays of the same meaning."""
+    """Fill ``out`` as the function of this name in simd_tile does, from arrays of the same meaning."""
     panels, h, w, _, _ = samples.shape
     n_y, n_x = rigid_value.shape
     far_y, far_x = n_y // 2 + local[0], n_x // 2 + local[1]

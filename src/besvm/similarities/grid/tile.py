@@ -1,4 +1,4 @@
-"""Which of the two compiled loops scores grids whose cells move one by one: the vectors, where they work."""
+"""Which compiled loop scores grids whose cells move one by one: SIMD vectors, or plain numba where they fail."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PLAIN = "BESVM_PLAIN_KERNELS"
 def tile_module(penalized: bool) -> ModuleType:
     """Return the module whose ``deformable_tile``, SAMPLES and EXEMPLARS to use.
 
-    The vectors are tried once. Where the processor or the LLVM at hand can't take them, a warning says so and plain
-    numba stands in, with the same scores in up to twice the time. The environment variable BESVM_PLAIN_KERNELS=1 asks
-    for that from the start, in case the trial itself should crash.
+    SIMD is tried once. Where the processor or the LLVM at hand can't take it, a warning says so and plain numba stands
+    in, with the same scores in up to twice the time. The environment variable BESVM_PLAIN_KERNELS=1 asks for that from
+    the start, in case the trial itself should crash.
 
     Parameters
     ----------
@@ -26,15 +26,15 @@ def tile_module(penalized: bool) -> ModuleType:
     """
     from besvm.similarities.grid import plain_tile
 
-    if os.environ.get(PLAIN) or not _vectors_work(penalized):
+    if os.environ.get(PLAIN) or not _simd_works(penalized):
         return plain_tile
-    from besvm.similarities.grid import vector_tile
+    from besvm.similarities.grid import simd_tile
 
-    return vector_tile
+    return simd_tile
 
 
 @cache
-def _vectors_work(penalized: bool) -> bool:
+def _simd_works(penalized: bool) -> bool:
     try:
         right = _score_right(penalized)
         reason = "they give wrong numbers"
@@ -42,7 +42,7 @@ def _vectors_work(penalized: bool) -> bool:
         right, reason = False, f"{type(error).__name__}: {error}"
     if not right:
         warnings.warn(
-            f"the vector kernels of Deformable don't work on this machine ({reason}); plain numba gives the same "
+            f"the SIMD kernels of Deformable don't work on this machine ({reason}); plain numba gives the same "
             f"scores, in up to twice the time. Set {PLAIN}=1 to use it without this warning",
             RuntimeWarning,
             stacklevel=2,
@@ -52,7 +52,7 @@ def _vectors_work(penalized: bool) -> bool:
 
 def _score_right(penalized: bool) -> bool:
     """Score grids of equal cells x and y: each gains the larger of depth · x · y and, beyond the frame, 0."""
-    from besvm.similarities.grid.vector_tile import EXEMPLARS, SAMPLES, deformable_tile
+    from besvm.similarities.grid.simd_tile import EXEMPLARS, SAMPLES, deformable_tile
 
     side, depth = 2, 3
     x, y = np.arange(SAMPLES, dtype=np.float32) + 1, np.arange(EXEMPLARS, dtype=np.float32) - EXEMPLARS // 2

@@ -1,4 +1,4 @@
-"""The scores of grids whose cells move one by one, in vectors.
+"""The scores of grids whose cells move one by one, in SIMD vectors.
 
 A register tile holds the scores of SAMPLES samples x EXEMPLARS exemplars: twelve AVX2 registers, which leaves
 four for the operands. The dot products and the maxima of a tile are short loops whose state must stay in
