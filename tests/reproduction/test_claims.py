@@ -30,11 +30,11 @@ WORDS = "x", "x > 1", "{:.1f}"
 
 
 def test_claim_without_its_values_is_not_measured():
-    assert check(*WORDS, lambda a: a > 1, 2.0).holds is True
-    assert check(*WORDS, lambda a: a > 1, 0.5).holds is False
+    assert check(*WORDS, lambda a: a > 1, 2.0).verdict == "holds"
+    assert check(*WORDS, lambda a: a > 1, 0.5).verdict == "does not hold"
     assert check(*WORDS, lambda a: a > 1, None).verdict == "not measured"
     undefined = check(*WORDS, lambda a: a > 1, Undefined("nothing varies"))
-    assert (undefined.verdict, undefined.measured, undefined.holds) == ("undefined", "nothing varies", None)
+    assert (undefined.verdict, undefined.measured) == ("undefined", "nothing varies")
 
 
 def test_correlation_is_pearsons():
@@ -81,11 +81,11 @@ def test_partial_table_gives_no_verdict():
     """One fold of three says nothing of "all the data"."""
     sentence = "With all the data, the two-resolution set gains 8 to 10 % over the best PSD kernel, H8R."
     (multiple,) = experiments(["multiple"])
-    for folds, expected in (((1,), None), ((1, 3), None), ((1, 3, 5), True)):
-        verdicts = {claim.sentence: claim.holds for claim in multiple.claims(FULL, multiple_table(folds))}
-        assert verdicts[sentence] is expected
+    for folds, expected in (((1,), "not measured"), ((1, 3), "not measured"), ((1, 3, 5), "holds")):
+        verdicts = {claim.sentence: claim.verdict for claim in multiple.claims(FULL, multiple_table(folds))}
+        assert verdicts[sentence] == expected
     whole = multiple_table((1, 3, 5), gain=0.05)
-    assert {claim.sentence: claim.holds for claim in multiple.claims(FULL, whole)}[sentence] is False
+    assert {claim.sentence: claim.verdict for claim in multiple.claims(FULL, whole)}[sentence] == "does not hold"
 
 
 def test_accuracy_never_reached_is_a_refutation():
@@ -107,7 +107,7 @@ def test_means_over_some_measures_are_no_verdict():
     ]
     single = [claim for claim in normalizations.claims(FULL, table) if "single" in claim.sentence]
     assert single
-    assert all(claim.holds is None for claim in single)
+    assert all(claim.verdict == "not measured" for claim in single)
 
 
 @pytest.mark.parametrize(("chosen", "verdict"), [(0.505, "holds"), (0.53, "does not hold")])
@@ -135,7 +135,7 @@ def test_nothing_measured_is_said_so(name):
     """Every claim of every experiment copes with empty tables, and says when it would hold."""
     (experiment,) = experiments([name])
     claims = experiment.claims(FULL, *[[] for _ in range(1 + len(experiment.uses))])
-    assert all(claim.holds is None for claim in claims)
+    assert all(claim.verdict == "not measured" for claim in claims)
     assert all(claim.criterion and not claim.criterion.endswith(".") for claim in claims)
     assert experiment.figures(FULL, *[[] for _ in range(1 + len(experiment.uses))]) == {}
 
@@ -180,7 +180,7 @@ def test_tables_are_valid_json(tmp_path):
 def verdict(name: str, words: str, *tables: list[dict]) -> bool | None:
     """Return the verdict on the claim of an experiment whose sentence has these words."""
     (claim,) = [claim for claim in experiments([name])[0].claims(FULL, *tables) if words in claim.sentence]
-    return claim.holds
+    return {"holds": True, "does not hold": False, "not measured": None}[claim.verdict]
 
 
 def kernel_svm(power: float = 2.0, **scores: float) -> list[dict]:

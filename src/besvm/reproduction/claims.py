@@ -20,11 +20,6 @@ class Claim:
     verdict: str
     origin: str = PAPER  # or OURS: an aim or a conclusion that the paper does not state
 
-    @property
-    def holds(self) -> bool | None:
-        """True or False; None where that cannot be said."""
-        return {HOLDS: True, FAILS: False}.get(self.verdict)
-
 
 @dataclass(frozen=True)
 class Undefined:
