@@ -40,13 +40,14 @@ def _greedy(lab: Lab, name: str) -> Row:
         basis=IndexBasis(per_class=lab.config.greedy_size),
         random_state=0,
         folder=lab.cache.folder / "greedy",
+        refit=False,
         memory_limit=lab.model_limit,
     ).fit(lab.images[rows], lab.labels[rows])
     steps = [
         {"chosen": step.chosen, "accuracy": step.accuracy, "candidates": dict(step.accuracies)}
         for step in search.trace_
     ]
-    return _tested(lab, tuple(search.labels_)) | {"held_out": search.trace_[-1].accuracy, "steps": steps}
+    return _tested(lab, tuple(search.names_)) | {"held_out": search.trace_[-1].accuracy, "steps": steps}
 
 
 def _paper(lab: Lab, name: str) -> Row:
