@@ -9,21 +9,16 @@ import pytest
 import besvm.analysis.costs as costs
 from besvm import BESVMClassifier, LinearSVMClassifier
 from besvm.analysis import Run, complexity, profile
+from besvm.analysis.costs import Cost
 
 
 def test_complexity_is_the_table_of_the_paper():
-    n, C, M, B, d_phi, d_K = 10_000, 10, 4, 1000, 500.0, 800.0
-    table = complexity(n, C, M, B, d_phi, d_K)
-    assert table.kernel.training_memory == n * M * d_phi + n**2 / C
-    assert table.kernel.training_computation == n**2 * M * d_K + n**3 / C
-    assert table.kernel.testing_memory == n * M * d_phi
-    assert table.kernel.testing_computation == n * C * M * d_K
-    assert table.besvm.training_memory == n * M * d_phi + n * M * B
-    assert table.besvm.training_computation == n * C * B * M * d_K
-    assert table.besvm.testing_memory == B * M * d_phi
-    assert table.besvm.testing_computation == B * C * M * d_K
-    assert table.ratios.testing_computation == n / B
-    assert complexity(n, C, M, B, d_phi).kernel.testing_computation == n * C * M * d_phi
+    """Worked out by hand for n = 10,000, C = 10, M = 4, |B| = 1,000, d_φ = 500 and d_K = 800."""
+    table = complexity(10_000, 10, 4, 1000, 500.0, 800.0)
+    assert table.kernel == Cost(3e7, 4.2e11, 2e7, 3.2e8)  # 20 M + 10 M; 320 G + 100 G; 20 M; 320 M
+    assert table.besvm == Cost(6e7, 3.2e11, 2e6, 3.2e7)  # 20 M + 40 M; 320 G; 2 M; 32 M
+    assert table.ratios == Cost(0.5, 1.3125, 10.0, 10.0)
+    assert complexity(10_000, 10, 4, 1000, 500.0).kernel.testing_computation == 2e8  # d_K is d_φ
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
-from besvm.analysis.unwrap import model_inside
+from besvm.analysis.unwrap import unwrap
 from besvm.baselines.dual import DualBESVMClassifier
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier
@@ -75,7 +75,7 @@ def model_size(model: Any) -> ModelSize:
     ----------
     model : estimator
         A fitted BESVMClassifier, DualBESVMClassifier, KernelSVMClassifier, LinearSVMClassifier, or scikit-learn's SVC,
-        NuSVC or LinearSVC. Of a LineSearchMKL or JitteredClassifier, the model inside is counted.
+        NuSVC or LinearSVC. Of a GreedySelection, LineSearchMKL or JitteredClassifier, the model inside is counted.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def model_size(model: Any) -> ModelSize:
     >>> print(model_size(BESVMClassifier(["rbf", "linear"], basis=30).fit(X, y)))
     30 exemplars of 4 numbers and 60 coefficients: 180 parameters
     """
-    model = model_inside(model)
+    model = unwrap(model)
     if isinstance(model, (LinearSVMClassifier, LinearSVC)):
         check_is_fitted(model, "coef_")
         inputs = int(model.n_features_in_)

@@ -127,6 +127,7 @@ def spectrum(K: Any) -> Spectrum:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from besvm.analysis import spectrum
     >>> from besvm.similarities import Sigmoid
     >>> X = np.random.default_rng(0).normal(size=(50, 3))
