@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -103,18 +103,34 @@ def test_precomputed_block_and_square(rng):
         BasisExpansion("precomputed", basis=Exemplars([1])).fit(K)
 
 
-def test_pipeline_union_grid_search_and_names(digits):
+def test_in_a_union_and_by_names(digits):
     X, y = digits[0][:400], digits[1][:400]
     union = FeatureUnion([("near", BasisExpansion("rbf", basis=20, random_state=0)), ("plain", StandardScaler())])
     assert make_pipeline(union, LogisticRegression(max_iter=2000)).fit(X, y).score(X, y) > 0.9
-    search = GridSearchCV(
-        make_pipeline(BasisExpansion(RBF(), basis=IndexBasis(per_class=5)), LinearSVMClassifier(probability=False)),
-        {"basisexpansion__measures__gamma": [1e-4, 1e-3], "basisexpansion__basis__per_class": [3, 6]},
-        cv=2,
-    ).fit(X, y)
-    assert len(search.best_estimator_[0].basis_rows_[0]) in (30, 60)
     frame = BasisExpansion("rbf", basis=[5, 1]).set_output(transform="pandas").fit_transform(X)
     assert list(frame.columns) == ["rbf_5", "rbf_1"]
+
+
+def test_a_grid_search_scores_what_each_setting_scores_by_hand(digits):
+    X, y = digits[0][:400], digits[1][:400]
+
+    def pipeline(gamma, per_class):
+        expansion = BasisExpansion(RBF(gamma=gamma), basis=IndexBasis(per_class=per_class))
+        return make_pipeline(expansion, LinearSVMClassifier(probability=False))
+
+    gammas, sizes = [1e-4, 1e-3], [3, 6]
+    grid = {"basisexpansion__measures__gamma": gammas, "basisexpansion__basis__per_class": sizes}
+    search = GridSearchCV(pipeline(1.0, 5), grid, cv=2).fit(X, y)
+    found = {
+        tuple(params.values()): score
+        for params, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
+    }
+    by_hand = {(n, gamma): cross_val_score(pipeline(gamma, n), X, y, cv=2).mean() for n in sizes for gamma in gammas}
+    assert found == pytest.approx(by_hand)
+    assert len(set(found.values())) == 4
+    n, gamma = max(by_hand, key=by_hand.get)
+    best = search.best_estimator_[0]
+    assert (len(best.basis_rows_[0]), best.similarities_[0].gamma) == (10 * n, gamma)
 
 
 def test_reproducible_for_a_seed_and_blind_to_the_global_one(digits):

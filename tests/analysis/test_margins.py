@@ -14,6 +14,7 @@ from besvm.analysis import margins
 from besvm.baselines import DualBESVMClassifier, JitteredClassifier, KernelSVMClassifier, LineSearchMKL
 from besvm.normalize import Unscaled
 from besvm.normalize.spectrum import SPECTRA, inverse_root, made_psd
+from besvm.selection import GreedySelection
 from besvm.similarities import RBF, Linear, Sigmoid
 
 INDEFINITE = Sigmoid(gamma=3.0, coef0=-1.0)
@@ -227,6 +228,8 @@ def test_a_search_and_a_wrapper_have_the_margin_of_the_model_inside(toy, rng):
     mkl = LineSearchMKL([RBF(gamma=10.0), "linear"], alphas=[0.5], cv=2, random_state=0).fit(X, y)
     assert margins(mkl, X).formula == "M_K"
     assert margins(mkl).margins.tolist() == margins(mkl.model_).margins.tolist()
+    greedy = GreedySelection(["rbf", "linear"], n_measures=1, basis=20, random_state=0).fit(X, y)
+    assert margins(greedy).margins.tolist() == margins(greedy.best_estimator_).margins.tolist()
     grids = rng.normal(size=(20, 3, 3, 2))
     jittered = JitteredClassifier(LinearSVMClassifier()).fit(grids, np.arange(20) % 2)
     assert margins(jittered).margins.tolist() == margins(jittered.estimator_).margins.tolist()
@@ -271,6 +274,36 @@ def test_an_indefinite_matrix_may_leave_no_margin(toy):
     with pytest.raises(ValueError, match=r"^a margin needs a definite matrix, but αᵀYKYα = -.* for 0 - 1: the simil"):
         margins(model)
     assert 0 < margins(model.set_params(spectrum="flip").fit(K, y), K).margins[0] < np.inf
+
+
+def test_a_positive_norm_does_not_make_an_ignored_spectrum_definite(toy):
+    """αᵀYKYα > 0 here although K has negative eigenvalues: 1/‖w‖² would be the margin in no space."""
+    X, y = toy
+    model = KernelSVMClassifier(INDEFINITE, spectrum="ignore", C=0.01).fit(X, y)
+    assert model.squared_norms_[0] > 0
+    with pytest.raises(
+        ValueError, match=r"'sigmoid' is definite: with spectrum='ignore' nobody looked; give X, or tra"
+    ):
+        margins(model)
+    with pytest.raises(
+        ValueError, match=r"definite matrix, but that of 0 - 1 has the eigenvalue -\d.*; train with spectr"
+    ):
+        margins(model, X)
+    model.set_params(spectrum="clip")  # which says nothing of what it was trained with
+    with pytest.raises(ValueError, match="nobody looked"):
+        margins(model)
+
+
+def test_an_ignored_spectrum_that_is_definite_has_a_margin(toy):
+    """Whether the similarity says so itself, or the rows of X do."""
+    X, y = toy
+    checked = margins(KernelSVMClassifier(RBF(gamma=10.0)).fit(X, y), X)
+    trusted = KernelSVMClassifier(RBF(gamma=10.0), spectrum="ignore").fit(X, y)
+    assert margins(trusted).margins.tolist() == checked.margins.tolist()
+    K = rbf_kernel(X, gamma=10.0)
+    found = margins(KernelSVMClassifier("precomputed", spectrum="ignore").fit(K, y), K)
+    assert found.formula == "M_K"
+    np.testing.assert_allclose(found.margins, checked.margins, rtol=1e-3)
 
 
 def test_rounding_errors_make_no_negative_norm():

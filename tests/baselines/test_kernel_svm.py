@@ -230,10 +230,16 @@ def test_threads_memory_and_pickling_change_nothing(digits):
         assert np.array_equal(other.pair_decision(X), expected.pair_decision(X))
 
 
-def test_searched_over_like_any_estimator(three):
+def test_a_grid_search_scores_as_that_over_svc_does(three):
     X, y, _ = three
-    search = GridSearchCV(KernelSVMClassifier(RBF()), {"C": [0.1, 1.0], "measures__gamma": [0.01, 0.03]}, cv=2)
-    assert search.fit(X, y).best_params_["measures__gamma"] in (0.01, 0.03)
+    grid = {"C": [1.0, 10.0], "gamma": [0.003, 0.03]}
+    expected = GridSearchCV(SVC(), grid, cv=2).fit(X, y)
+    ours = {"C": grid["C"], "measures__gamma": grid["gamma"]}
+    search = GridSearchCV(KernelSVMClassifier(RBF()), ours, cv=2).fit(X, y)
+    scores = expected.cv_results_["mean_test_score"]
+    assert search.cv_results_["mean_test_score"] == pytest.approx(scores, abs=1.5 / len(y))
+    assert len(set(scores)) == 4
+    assert search.best_estimator_.measures.gamma == expected.best_params_["gamma"]
 
 
 # --- what is refused ---

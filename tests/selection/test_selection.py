@@ -5,16 +5,23 @@ import os
 import signal
 import subprocess
 import sys
+from threading import current_thread
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import FunctionTransformer
 
 from besvm import BESVMClassifier, Measure, Nystrom
+from besvm._support import threads
+from besvm.blocks import joined
 from besvm.measures import as_measures
-from besvm.selection import GreedySelection
+from besvm.selection import GreedySelection, candidates
 from besvm.selection.split import hold_out
+from besvm.selection.store import ScoreBook
 from besvm.similarities import RBF
 from besvm.solver.newton import work_bytes
 from besvm.solver.preconditioner import first_rank
@@ -29,7 +36,8 @@ def split(digits):
 
 
 def select(candidates=CANDIDATES, **params):
-    return GreedySelection(candidates, **{"basis": np.arange(40), "n_measures": 3, "random_state": 0} | params)
+    usual = {"basis": np.arange(40), "n_measures": 3, "random_state": 0, "refit": False}
+    return GreedySelection(candidates, **usual | params)
 
 
 def naive(candidates, X, y, X_val, y_val, n_measures, basis):
@@ -60,7 +68,7 @@ def test_it_is_the_naive_loop_over_classifiers(split, n_classes):
     y, y_val = y % n_classes, y_val % n_classes
     chosen, trace = naive(CANDIDATES, X, y, X_val, y_val, 3, np.arange(40))
     greedy = select().fit(X, y, X_val, y_val)
-    assert greedy.labels_ == chosen
+    assert greedy.names_ == chosen
     for step, scores in zip(greedy.trace_, trace, strict=True):
         assert step.accuracies == pytest.approx(scores, abs=1 / len(y_val) + 1e-9)
         assert step.accuracy == step.accuracies[step.chosen] == max(step.accuracies.values())
@@ -72,10 +80,41 @@ def test_it_is_the_naive_loop_over_classifiers(split, n_classes):
 
 def test_the_best_estimator_scores_what_the_last_step_says(split):
     X, y, X_val, y_val = split
-    greedy = select(C=3.0, normalize="z-score").fit(X, y, X_val, y_val)
-    best = greedy.best_estimator()
+    greedy = select(C=3.0, normalize="z-score", refit=True).fit(X, y, X_val, y_val)
+    best = greedy.best_estimator_
     assert (best.C, best.normalize, best.random_state) == (3.0, "z-score", 0)
-    assert best.fit(X, y).score(X_val, y_val) == pytest.approx(greedy.trace_[-1].accuracy, abs=0.006)
+    assert best.score(X_val, y_val) == pytest.approx(greedy.trace_[-1].accuracy, abs=0.006)
+
+
+def test_it_predicts_with_the_chosen_measures_trained_on_all_rows(digits):
+    X, y = digits[0][:400], digits[1][:400]
+    greedy = select(["linear", "sigmoid", "rbf"], basis=40, n_measures=2, refit=True).fit(X[:300], y[:300])
+    by_hand = BESVMClassifier(greedy.names_, basis=40, random_state=0).fit(X[:300], y[:300])
+    np.testing.assert_allclose(greedy.decision_function(X), by_hand.decision_function(X))
+    assert greedy.predict(X).tolist() == by_hand.predict(X).tolist()
+    assert greedy.score(X[300:], y[300:]) == by_hand.score(X[300:], y[300:]) > 0.8
+    np.testing.assert_allclose(greedy.predict_proba(X), by_hand.predict_proba(X))
+    assert greedy.classes_.tolist() == list(range(10))
+
+
+def test_without_refitting_there_is_nothing_to_predict_with(split):
+    X = split[0]
+    greedy = select(n_measures=1, refit=True)
+    with pytest.raises(NotFittedError):
+        greedy.predict(X)
+    greedy.fit(*split).set_params(refit=False).fit(*split)
+    for name in ("predict", "decision_function", "predict_proba", "score", "best_estimator_"):
+        assert not hasattr(greedy, name)
+    with pytest.raises(AttributeError, match="has no attribute 'predict'") as error:
+        greedy.predict(X)
+    assert "set refit=True" in str(error.value.__cause__)
+
+
+def test_a_search_is_an_estimator_like_any_other(digits):
+    """Validated from outside, its own held-out rows are inside every fold."""
+    X, y = digits[0][:240], digits[1][:240] % 3
+    scores = cross_val_score(select(["linear", "rbf"], basis=30, n_measures=1, refit=True), X, y, cv=3)
+    assert scores.min() > 0.6
 
 
 def test_a_share_is_held_out_in_proportion_and_reproducibly(digits):
@@ -88,8 +127,8 @@ def test_a_share_is_held_out_in_proportion_and_reproducibly(digits):
 
 def test_it_stops_where_nothing_is_gained(split):
     greedy = select(["linear", "linear", "linear"], min_gain=0.5).fit(*split)
-    assert greedy.labels_ == ["linear.0"]
-    assert len(select(["linear", "linear"], n_measures=9).fit(*split).labels_) == 2
+    assert greedy.names_ == ["linear.0"]
+    assert len(select(["linear", "linear"], n_measures=9).fit(*split).names_) == 2
 
 
 def test_the_step_that_was_not_taken_can_be_seen(split, axes, capsys):
@@ -112,7 +151,7 @@ def test_the_step_that_was_not_taken_can_be_seen(split, axes, capsys):
 
 
 def test_equals_are_taken_in_the_order_of_the_candidates(split):
-    assert select([Measure(RBF(gamma=0.01), name=name) for name in "cab"], n_measures=1).fit(*split).labels_ == ["c"]
+    assert select([Measure(RBF(gamma=0.01), name=name) for name in "cab"], n_measures=1).fit(*split).names_ == ["c"]
 
 
 def test_it_takes_anything_that_can_be_compared():
@@ -126,7 +165,7 @@ def test_it_takes_anything_that_can_be_compared():
         return float(a[-1] == b[-1])
 
     greedy = GreedySelection([last, first], n_measures=2, basis=20, random_state=0).fit(words, y)
-    assert greedy.labels_ == ["first", "last"]
+    assert greedy.names_ == ["first", "last"]
     assert greedy.trace_[0].accuracies["first"] == 1.0
 
 
@@ -144,7 +183,7 @@ def test_nystrom_features_are_those_of_the_classifier(split, spectrum):
     for name, accuracy in greedy.trace_[0].accuracies.items():
         clf = BESVMClassifier(name, basis=np.arange(40), normalize=Nystrom(spectrum), C=10.0, probability=False)
         assert accuracy == pytest.approx(clf.fit(X, y).score(X_val, y_val), abs=1 / 400 + 1e-9)
-    best = greedy.best_estimator().set_params(probability=False).fit(X, y)
+    best = greedy._classifier().set_params(probability=False).fit(X, y)
     assert best.score(X_val, y_val) == pytest.approx(greedy.trace_[-1].accuracy, abs=1 / 400 + 1e-9)
 
 
@@ -157,18 +196,17 @@ def test_row_numbers_count_all_rows_and_these_are_trained_on(digits, kind):
     shared, own = kind([149, 3, 7, 90, 4]), kind(range(120, 140))
     candidates = [Measure("rbf"), Measure("linear", basis=own)]
     split = hold_out(X, *np.unique(y, return_inverse=True), 0.5, candidates, shared, np.random.default_rng(0))
-    data = split.data
-    assert len(data.X) == len(data.X_val) == 75
-    np.testing.assert_array_equal(data.X[split.basis], X[shared])
-    np.testing.assert_array_equal(data.X[split.measures[1].basis], X[own])
+    assert len(split.X) == len(split.X_val) == 75
+    np.testing.assert_array_equal(split.X[split.basis], X[shared])
+    np.testing.assert_array_equal(split.X[split.measures[1].basis], X[own])
     assert split.measures[0].basis is None
-    everything = np.concatenate([data.X, data.X_val])
+    everything = np.concatenate([split.X, split.X_val])
     np.testing.assert_array_equal(np.sort(everything, axis=0), np.sort(X, axis=0))
-    greedy = select(candidates, basis=shared, validation=0.5, n_measures=2).fit(X, y)
+    greedy = select(candidates, basis=shared, validation=0.5, n_measures=2, refit=True).fit(X, y)
     by_hand = select(split.measures, basis=split.basis, n_measures=2)
-    by_hand.fit(data.X, data.classes[data.labels], data.X_val, data.classes[data.val_labels])
+    by_hand.fit(split.X, split.classes[split.labels], split.X_val, split.classes[split.val_labels])
     assert same(greedy, by_hand)
-    assert greedy.best_estimator().fit(X, y).basis_rows_[greedy.labels_.index("linear")].tolist() == [*range(120, 140)]
+    assert greedy.best_estimator_.basis_rows_[greedy.names_.index("linear")].tolist() == [*range(120, 140)]
 
 
 def test_a_basis_that_leaves_nothing_to_hold_out_is_refused(split):
@@ -185,9 +223,9 @@ def test_the_columns_of_precomputed_similarities_go_with_the_rows(digits, basis)
     X, y = digits[0][:100], digits[1][:100] % 2
     rng = np.random.default_rng(0)
     split = hold_out(X @ X.T, np.arange(2), y, 0.2, as_measures("precomputed"), basis, rng)
-    assert (split.data.X.shape, split.data.X_val.shape) == ((80, 80), (20, 80))
+    assert (split.X.shape, split.X_val.shape) == ((80, 80), (20, 80))
     block = hold_out(X[:, :30], np.arange(2), y, 0.2, as_measures("precomputed"), "auto", rng)  # exemplars elsewhere
-    assert (block.data.X.shape, block.data.X_val.shape) == ((80, 30), (20, 30))
+    assert (block.X.shape, block.X_val.shape) == ((80, 30), (20, 30))
 
 
 def test_validation_labels_that_are_all_unknown_are_refused(split):
@@ -216,6 +254,14 @@ def test_short_memory_sends_the_candidates_to_disk_and_changes_little(split, cap
     assert "features on disk: the features take 3.4 MB" in capsys.readouterr().err
     with pytest.raises(MemoryError, match=r"within 10 kB, but with storage='disk' it needs"):
         select(memory_limit="10 kB").fit(*split)
+
+
+def test_the_last_training_is_planned_for_before_anything_is_computed(split, monkeypatch):
+    """It has more rows, and holds some out in turn for the probabilities."""
+    limit = work_bytes(300, 600, 10, first_rank(601)) + 10**6
+    monkeypatch.setattr(candidates, "_fill", None)
+    with pytest.raises(MemoryError, match=r"training must stay within .* but with storage='disk' it needs"):
+        select(basis=np.arange(300), n_measures=2, memory_limit=limit, refit=True).fit(*split)
 
 
 def test_kept_files_are_used_again_and_only_for_the_same_input(split, tmp_path):
@@ -285,47 +331,38 @@ def test_damaged_files_are_made_anew(split, tmp_path, damage):
 
 
 KILLED = """
-import sys, numpy as np
-from besvm.measures import as_measures
+import sys, time
 from besvm.selection import GreedySelection
+from besvm.selection.store import ScoreBook
 from sklearn.datasets import load_digits
-import besvm.selection.store as store
-X, y = load_digits(return_X_y=True)
-tried = 0
-enter = store.ScoreBook.enter
-def counted(self, *args):
-    global tried
+enter = ScoreBook.enter
+def slowly(self, *args):
     enter(self, *args)
-    tried += 1
-    print(tried, flush=True)
-    if len(sys.argv) > 2:
-        import time; time.sleep(0.2)  # so that the kill comes in the middle
-store.ScoreBook.enter = counted
-made = []
-create = store.NpyMatrix.create
-store.NpyMatrix.create = lambda path, *args: made.append(path) or create(path, *args)
+    print("tried", flush=True)
+    time.sleep(0.2)  # so that the kill comes in the middle
+ScoreBook.enter = slowly
+X, y = load_digits(return_X_y=True)
 names = ["linear", "rbf", "laplacian", "sigmoid"]
-g = GreedySelection(names, n_measures=3, basis=30, random_state=0, folder=sys.argv[1]).fit(X, y)
-print("made", len(made), "tried", tried)
-print([(s.chosen, s.accuracies) for s in g.trace_])
+GreedySelection(names, n_measures=3, basis=30, random_state=0, folder=sys.argv[1]).fit(X[:400], y[:400])
 """
 
 
-def test_a_killed_run_goes_on_where_it_was(tmp_path):
-    def run(folder, *more):
-        return [sys.executable, "-c", KILLED, str(folder), *more]
-
-    process = subprocess.Popen(run(tmp_path / "killed", "slow"), stdout=subprocess.PIPE, text=True)
-    for line in process.stdout:
-        if line.strip() == "5":  # in the middle of the second step
-            os.kill(process.pid, signal.SIGKILL)
-            break
+def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch):
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    for _ in range(5):  # to the middle of the second step
+        assert process.stdout.readline() == "tried\n"
+    os.kill(process.pid, signal.SIGKILL)
     process.stdout.close()
     assert process.wait() == -signal.SIGKILL
-    resumed = subprocess.run(run(tmp_path / "killed"), capture_output=True, text=True, check=True).stdout.splitlines()
-    assert resumed[-2] == "made 0 tried 4"
-    whole = GreedySelection(CANDIDATES, n_measures=3, basis=30, random_state=0).fit(*load_digits(return_X_y=True))
-    assert resumed[-1] == repr(story(whole))
+    X, y = load_digits(return_X_y=True)
+    tried = []
+    enter = ScoreBook.enter
+    monkeypatch.setattr(ScoreBook, "enter", lambda self, keys, *args: tried.append(keys) or enter(self, keys, *args))
+    monkeypatch.setattr(candidates, "_fill", None)  # all similarities are there already
+    resumed = select(basis=30, folder=tmp_path).fit(X[:400], y[:400])
+    assert len(tried) == 4 + 3 + 2 - 5
+    monkeypatch.undo()
+    assert same(resumed, select(basis=30).fit(X[:400], y[:400]))
 
 
 def test_a_run_that_fails_leaves_no_half_file_and_no_half_fit(split, tmp_path):
@@ -337,6 +374,42 @@ def test_a_run_that_fails_leaves_no_half_file_and_no_half_fit(split, tmp_path):
         greedy.fit(*split)
     assert not hasattr(greedy, "trace_")
     assert [path.suffix for path in tmp_path.iterdir()] == [".npy"]
+
+
+# --- threads, and what is not finite ---------------------------------------------------------------------------------
+
+
+def test_threads_change_nothing(split, monkeypatch):
+    monkeypatch.setattr(threads, "WORTH_THREADS", 0)
+    monkeypatch.setattr(joined, "CACHE_BYTES", 8 * 40 * 80)  # blocks of 80 rows for one candidate, 40 for two
+    used = set()
+    read = joined.JoinedBlocks._read
+    monkeypatch.setattr(
+        joined.JoinedBlocks, "_read", lambda self, rows: used.add(current_thread().name) or read(self, rows)
+    )
+    alone = select(["linear", "sigmoid"], n_jobs=1, n_measures=2).fit(*split)
+    assert not any(name.startswith("besvm") for name in used)
+    assert same(alone, select(["linear", "sigmoid"], n_jobs=3, n_measures=2).fit(*split))
+    assert len([name for name in used if name.startswith("besvm")]) > 1
+
+
+def root(X):
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(X - 0.5)
+
+
+def test_a_nan_behind_features_names_the_candidate(split):
+    """That of an exemplar, and that of a sample alone."""
+    X, y, X_val, y_val = split
+    measures = ["linear", Measure("linear", features=FunctionTransformer(root)), Measure("rbf", name="good")]
+    with pytest.raises(ValueError, match=r"exemplars of 'linear.1' must be finite, got NaN .* \(training row 0\)"):
+        select(measures).fit(X, y, X_val, y_val)
+    positive = X[:300] + 1.0
+    positive[299] = -1.0
+    with pytest.raises(
+        ValueError, match=r"'linear.1' must be finite, got nan for the pair of exemplar 0 .* sample 299"
+    ):
+        select(measures).fit(positive, y, X_val + 1.0, y_val)
 
 
 # --- what it shows -----------------------------------------------------------------------------------------------
@@ -352,7 +425,7 @@ def test_the_report_names_every_candidate_and_marks_the_chosen(split):
     assert lines[0] == "3 of 4 measures, chosen on 400 held-out rows (300 to train on)"
     assert [line.split()[0] for line in lines[2:6]] == CANDIDATES
     assert text.count("*") == 3
-    for name in greedy.labels_:
+    for name in greedy.names_:
         assert next(line for line in lines if line.startswith(name)).endswith("*")
 
 
@@ -368,7 +441,7 @@ def test_the_plot_shows_every_trial_and_the_path(split):
     *dots, path = ax.lines
     np.testing.assert_allclose(path.get_ydata(), [step.accuracy for step in greedy.trace_])
     assert [len(dot.get_ydata()) for dot in dots] == [3, 2, 1]
-    assert [text.get_text().removeprefix("+ ") for text in ax.texts] == greedy.labels_
+    assert [text.get_text().removeprefix("+ ") for text in ax.texts] == greedy.names_
     assert greedy.plot() is not ax
     plt.close("all")
 
@@ -407,18 +480,6 @@ def test_bad_rows_are_explained(split):
         select().fit(X, y, X_val, y_val[1:])
     with pytest.raises(ValueError, match="expecting 64 features"):
         select().fit(X, y, X_val[:, 1:], y_val)
-
-
-def test_a_changed_global_is_not_served_with_old_similarities(split, tmp_path):
-    X, y, X_val, y_val = (part[:60] for part in split)
-    names = {"np": np, "SCALE": 1e-3}
-    exec("def near(a, b):\n    return np.exp(-SCALE * ((a - b) ** 2).sum())", names)
-    params = {"n_measures": 1, "basis": np.arange(10), "n_jobs": 1}
-    first = select([names["near"]], folder=tmp_path, **params).fit(X, y, X_val, y_val)
-    names["SCALE"] = 1.0
-    changed = select([names["near"]], folder=tmp_path, **params).fit(X, y, X_val, y_val)
-    assert same(changed, select([names["near"]], **params).fit(X, y, X_val, y_val))
-    assert not same(changed, first)
 
 
 PEAK = """

@@ -1,13 +1,15 @@
 """What a greedy selection is made of: features side by side on disk, and rows held out."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
 from besvm.blocks.joined import JoinedBlocks
 from besvm.blocks.npy import NpyMatrix
-from besvm.selection import GreedySelection
+from besvm.measures import as_measures
+from besvm.selection.split import hold_out
 
 
 @settings(deadline=None, max_examples=30)
@@ -34,12 +36,20 @@ def test_side_by_side_is_hstack(tmp_path_factory, widths, n, data):
     np.testing.assert_array_equal(np.concatenate(list(everything.map(lambda rows, block: block.copy()))), expected)
 
 
-def test_the_split_is_that_of_scikit_learn_for_rare_classes_too(digits):
-    X, y = digits[0][:60], np.array([0] * 30 + [1] * 29 + [2])
-    greedy = GreedySelection(["linear"], basis=10, n_measures=3, random_state=0).fit(X, y)
-    train, held_out = train_test_split(np.arange(60), test_size=0.2)
-    assert greedy._sizes[:2] == (len(train), len(held_out))
-    ten = np.arange(10) % 5
-    assert GreedySelection(["linear"], basis=2, n_measures=3, validation=0.7, random_state=0).fit(
-        X[:10], ten
-    )._sizes == (3, 7, 1)
+@pytest.mark.parametrize(
+    ("y", "share", "stratified"),
+    [
+        (np.arange(60) % 3, 0.2, True),
+        (np.array([0] * 30 + [1] * 29 + [2]), 0.2, False),  # a class of one row cannot be on both sides
+        (np.arange(60) % 20, 0.7, False),  # nor can all of 20 classes among 18 rows
+    ],
+)
+def test_the_rows_held_out_are_those_of_scikit_learn(y, share, stratified):
+    X = np.arange(60.0)[:, None]
+    split = hold_out(X, np.unique(y), y, share, as_measures("linear"), 10, np.random.default_rng(7))
+    seed = int(np.random.default_rng(7).integers(2**31))
+    options = {"test_size": share, "random_state": seed, "stratify": y if stratified else None}
+    train, held_out = train_test_split(np.arange(60), **options)
+    np.testing.assert_array_equal(split.X[:, 0], np.sort(train))
+    np.testing.assert_array_equal(split.X_val[:, 0], np.sort(held_out))
+    assert split.classes[split.labels].tolist() == y[np.sort(train)].tolist()

@@ -1,4 +1,4 @@
-"""Table "complexity" of the paper for given sizes, and the time and memory that a run really takes."""
+"""What training and testing cost: table "complexity" of the paper, and the time and memory that a run takes."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def complexity(
 def profile(model: Any, X: Any, y: Any, X_test: Any = None) -> Run:
     """Train a copy of the model, predict with it, and return the time and memory both took.
 
-    Memory is that of the whole process, above where it was at the start, looked at every 2 ms: it counts what NumPy,
+    Memory is that of the whole process, above where it was at the start, sampled every 2 ms: it counts what NumPy,
     LIBSVM and compiled loops take, but not what processes started for a Python function do. Below a few megabytes it
     tells little, since some memory of earlier work is always used again. What is compiled or imported on first use is
     in the figures of the first run: for a comparison run each model once before.
@@ -244,7 +244,7 @@ class _Watch:
         _give_back()
         self._done = threading.Event()
         self._before = self._highest = _resident()
-        self._thread = threading.Thread(target=self._look, name="besvm-memory", daemon=True)
+        self._thread = threading.Thread(target=self._sample_often, name="besvm-memory", daemon=True)
         if self._before is not None:
             self._thread.start()
         self._start = perf_counter()
@@ -254,17 +254,17 @@ class _Watch:
         self.seconds = perf_counter() - self._start
         self.n_bytes = None
         if self._before is not None:
-            self._look_once()
+            self._sample()
             self._done.set()
             self._thread.join()
             assert self._highest is not None
             self.n_bytes = self._highest - self._before
 
-    def _look(self) -> None:
+    def _sample_often(self) -> None:
         while not self._done.wait(SAMPLE_EVERY):
-            self._look_once()
+            self._sample()
 
-    def _look_once(self) -> None:
+    def _sample(self) -> None:
         self._highest = max(self._highest or 0, _resident() or 0)
 
 

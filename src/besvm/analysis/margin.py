@@ -1,4 +1,4 @@
-"""The margins of section "Margin Analysis", and what every eigenpair of the kernel matrix contributes to them."""
+"""The margins of section "Margin Analysis" of the paper, and what every eigenpair contributes to them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.extras import optional
 from besvm._support.rows import n_rows
-from besvm.analysis.unwrap import model_inside
+from besvm.analysis.unwrap import unwrap
 from besvm.baselines.dual import DualBESVMClassifier
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier
 from besvm.linear import LinearSVMClassifier
 from besvm.normalize.spectrum import eigenpairs, rounding
 
+Sides = tuple[int, int | None]  # class numbers; None stands for all other classes
+
 SAME = 1e-3  # relative: how closely the rows given must reproduce the model's own ‖w‖²
 VIEW_BYTES = 40  # for every entry of a pair's matrix, at most: itself, its spectrum fixed, and its eigenvectors
+FIX = "train with spectrum='clip', 'flip', 'shift' or 'square'"
 VISIBLE = 1e-4  # the share of ‖w‖² below which an eigenpair at the end of a curve is not drawn
 
 
@@ -27,11 +30,13 @@ VISIBLE = 1e-4  # the share of ‖w‖² below which an eigenpair at the end of 
 class EigenView:
     """The squared norm of one problem, split over the eigenpairs of its kernel matrix G = Σᵢ λᵢ vᵢ vᵢᵀ.
 
-    ``eigenvalues`` are in descending order; ``contributions`` are λᵢ (vᵢᵀYα)², whose sum is αᵀYGYα = ‖w‖².
+    ``eigenvalues`` are in descending order, those no larger than ``noise`` being rounding errors of the entries of G;
+    ``contributions`` are λᵢ (vᵢᵀYα)², whose sum is αᵀYGYα = ‖w‖².
     """
 
     eigenvalues: np.ndarray
     contributions: np.ndarray
+    noise: float
 
     @property
     def shares(self) -> np.ndarray:
@@ -150,11 +155,12 @@ def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
     model : estimator
         A fitted DualBESVMClassifier (M_BE, or M_N with the Nyström normalization by K_BB), a KernelSVMClassifier (M_K),
         or one trained in the primal with ``penalty="l2"``: BESVMClassifier, LinearSVMClassifier or LinearSVC. Of a
-        LineSearchMKL or JitteredClassifier, the model inside is taken. Margins are comparable in one feature space
-        only: those of a normalized and an unnormalized model are not.
+        GreedySelection, LineSearchMKL or JitteredClassifier, the model inside is taken. Margins are comparable in one
+        feature space only: those of a normalized and an unnormalized model are not.
     X : optional
         All rows that the model was trained on, for the eigenvalue view of a model with dual variables. It takes an
-        eigendecomposition of every problem's own matrix, within the model's ``memory_limit``.
+        eigendecomposition of every problem's own matrix, within the model's ``memory_limit``. After
+        ``spectrum="ignore"`` only these eigenvalues can tell whether there is a margin at all.
     y : array of shape (n,), optional
         Their labels. The model remembers them, so that they are only compared.
 
@@ -173,7 +179,7 @@ def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
     >>> found.formula, bool(np.isclose(found.views[0].contributions.sum(), found.squared_norms[0]))
     ('M_BE', True)
     """
-    model = model_inside(model)
+    model = unwrap(model)
     if isinstance(model, (DualBESVMClassifier, KernelSVMClassifier)):
         return _dual_margins(model, X, y)
     name = type(model).__name__
@@ -195,42 +201,57 @@ def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
         raise ValueError(
             f"the eigenvalue view needs dual variables, and a {name} has none; leave X out, or use DualBESVMClassifier"
         )
-    pairs, trained = _sides(model), _trained(model)
+    has_rows = getattr(model, "_has_rows", np.ones(len(model.classes_), dtype=bool))  # LinearSVC wants rows of all
+    problems = _problems(model)
+    trained = [place for place, sides in enumerate(problems) if all(has_rows[c] for c in sides if c is not None)]
     norms = np.square(model.coef_[trained], dtype=np.float64).sum(axis=1)
-    return Margins("primal", [pairs[place] for place in trained], norms)
+    return Margins("primal", _names(model, [problems[place] for place in trained]), norms)
 
 
-def _sides(model: Any) -> list[tuple[str, str]]:
-    """Return the names of the two sides of every problem."""
-    names = [str(label) for label in model.classes_]
+def _problems(model: Any) -> list[Sides]:
+    """Return the two sides of every problem."""
     if hasattr(model, "pairs_"):
-        return [(names[a], names[b]) for a, b in model.pairs_]
-    return [(names[0], names[1])] if len(names) == 2 else [(name, "rest") for name in names]
+        return list(model.pairs_)
+    n_classes = len(model.classes_)
+    return [(0, 1)] if n_classes == 2 else [(place, None) for place in range(n_classes)]
 
 
-def _trained(model: Any) -> np.ndarray:
-    """Return the places of the problems of a primal model that had rows on both sides."""
-    if isinstance(model, LinearSVC) or len(model.classes_) == 2:
-        return np.arange(len(model.coef_))
-    sides = model._has_rows  # the rest always has rows
-    return np.flatnonzero([sides[a] and sides[b] for a, b in model.pairs_] if hasattr(model, "pairs_") else sides)
+def _names(model: Any, problems: list[Sides]) -> list[tuple[str, str]]:
+    names = [str(label) for label in model.classes_]
+    return [(names[a], "rest" if b is None else names[b]) for a, b in problems]
 
 
 def _dual_margins(model: Any, X: Any, y: Any) -> Margins:
     check_is_fitted(model, "squared_norms_")
-    formula = "M_K" if isinstance(model, KernelSVMClassifier) else model._formula
     trained = np.flatnonzero(~np.isnan(model.squared_norms_))
     norms = model.squared_norms_[trained]
-    pairs = [_sides(model)[place] for place in trained]
+    pairs = _names(model, [model.pairs_[place] for place in trained])
     if (norms < 0).any():
         lowest = int(norms.argmin())
         raise ValueError(
             f"a margin needs a definite matrix, but αᵀYKYα = {norms[lowest]:.4g} for {' - '.join(pairs[lowest])}: the "
-            "similarity is indefinite, and no feature space has such a norm; "
-            "train with spectrum='clip', 'flip', 'shift' or 'square'"
+            f"similarity is indefinite, and no feature space has such a norm; {FIX}"
+        )
+    kernel = isinstance(model, KernelSVMClassifier)  # the matrix of the other is one of inner products
+    unknown = kernel and model._solver.spectrum == "ignore" and not model._solver.trusted
+    if unknown and X is None:
+        raise ValueError(
+            f"a margin needs a definite matrix, but nothing says that that of {model._solver.label!r} is definite: "
+            f"with spectrum='ignore' nobody looked; give X, or train with spectrum=None, which looks, or {FIX}"
         )
     views = None if X is None else _views(model, trained, X, y)
-    return Margins(formula, pairs, norms, views)
+    if unknown and views is not None:
+        _check_definite(pairs, views)
+    return Margins("M_K" if kernel else model._formula, pairs, norms, views)
+
+
+def _check_definite(pairs: list[tuple[str, str]], views: list[EigenView]) -> None:
+    for (a, b), view in zip(pairs, views, strict=True):
+        if view.eigenvalues[-1] < -view.noise:
+            raise ValueError(
+                f"a margin needs a definite matrix, but that of {a} - {b} has the eigenvalue "
+                f"{view.eigenvalues[-1]:.4g}; {FIX}"
+            )
 
 
 # --- the eigenvalue view ----------------------------------------------------------------------------------------
@@ -249,10 +270,9 @@ def _views(model: Any, trained: np.ndarray, X: Any, y: Any) -> list[EigenView]:
         alphas = np.zeros(len(model._row_class))
         support, signed = model.alphas_[place]
         alphas[support] = signed
-        noise = rounding(gram, np.float32) * float(signed @ signed)
         view, squared_norm = _view(gram, alphas[rows]), model.squared_norms_[place]
         total = float(view.contributions.sum())
-        if not np.isclose(total, squared_norm, rtol=SAME, atol=noise):
+        if not np.isclose(total, squared_norm, rtol=SAME, atol=view.noise * float(signed @ signed)):
             raise ValueError(
                 "X must be what the model was trained on: "
                 f"it gives ‖w‖² = {total:.6g}, the model has {squared_norm:.6g}"
@@ -281,4 +301,5 @@ def _check_rows(model: Any, X: Any, y: Any) -> None:
 
 def _view(gram: np.ndarray, alphas: np.ndarray) -> EigenView:
     values, vectors = eigenpairs(gram)
-    return EigenView(values[::-1], (values * (alphas @ vectors) ** 2)[::-1])
+    noise = rounding(gram, np.float32)  # LIBSVM itself works on float32
+    return EigenView(values[::-1], (values * (alphas @ vectors) ** 2)[::-1], noise)

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
-from besvm.analysis.unwrap import model_inside
+from besvm.analysis.unwrap import unwrap
 from besvm.baselines.dual import DualBESVMClassifier
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier
@@ -80,8 +80,8 @@ def model_size(model: Any) -> ModelSize:
     ----------
     model : estimator
         A fitted BESVMClassifier, DualBESVMClassifier, KernelSVMClassifier, LinearSVMClassifier, or scikit-learn's SVC,
-        NuSVC or LinearSVC, or a pipeline of its Nystroem and a linear SVM. Of a LineSearchMKL or JitteredClassifier,
-        the model inside is counted.
+        NuSVC or LinearSVC, or a pipeline of its Nystroem and a linear SVM. Of a GreedySelection, LineSearchMKL or
+        JitteredClassifier, the model inside is counted.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def model_size(model: Any) -> ModelSize:
         check_is_fitted(model[-1], "coef_")
         B, d = model[0].components_.shape
         return ModelSize(B, d, B, B * (d + 1), model[-1].coef_.size + model[-1].intercept_.size)
-    model = model_inside(model)
+    model = unwrap(model)
     if isinstance(model, (LinearSVMClassifier, LinearSVC)):
         check_is_fitted(model, "coef_")
         inputs = int(model.n_features_in_)

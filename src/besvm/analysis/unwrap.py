@@ -1,4 +1,4 @@
-"""Find the model that a search or a wrapper has trained."""
+"""The model inside a search or a wrapper."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from besvm.baselines.jitter import JitteredClassifier
 from besvm.baselines.mkl import LineSearchMKL
+from besvm.selection import GreedySelection
+
+INSIDE = {GreedySelection: "best_estimator_", LineSearchMKL: "model_", JitteredClassifier: "estimator_"}
 
 
-def model_inside(model: Any) -> Any:
+def unwrap(model: Any) -> Any:
     """Return the model that decides: of a search or a wrapper of besvm the one inside, otherwise the model itself."""
     if isinstance(model, Pipeline):
         raise TypeError("a Pipeline is not analyzed as a whole; pass its last step, pipeline[-1]")
-    for kind, name in ((LineSearchMKL, "model_"), (JitteredClassifier, "estimator_")):
-        if isinstance(model, kind):
-            check_is_fitted(model, name)
-            return model_inside(getattr(model, name))
-    return model
+    name = INSIDE.get(type(model))
+    if name is None:
+        return model
+    check_is_fitted(model, name)
+    return unwrap(getattr(model, name))

@@ -105,7 +105,10 @@ def _checked(measure: FittedMeasure, X: Any, features: Any) -> Any:
         broken = ~np.isfinite(exemplars).reshape(len(exemplars), -1).all(axis=1)
         if broken.any():
             name = measure.name_of(int(broken.argmax()))
-            raise ValueError(f"exemplars must be finite, got NaN or infinity in {name}; remove or replace such rows")
+            raise ValueError(
+                f"the exemplars of {measure.label!r} must be finite, got NaN or infinity in {name}; "
+                "remove or replace such rows"
+            )
     return exemplars
 
 

@@ -2,7 +2,8 @@
 
 from besvm._support.public import publish
 from besvm.selection.greedy import GreedySelection
+from besvm.selection.trace import SelectionStep
 
-__all__ = ["GreedySelection"]
+__all__ = ["GreedySelection", "SelectionStep"]
 
 publish(__name__, __all__)

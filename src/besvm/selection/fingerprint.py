@@ -1,148 +1,104 @@
-"""A hash of what things hold, code included, so that a kept result is never taken for another's."""
+"""A key for what was computed: data by value, code by the files it is written in, so that nothing stale is served."""
 
 from __future__ import annotations
 
+import copyreg
 import pickle
 import sys
-import sysconfig
-import uuid
-from collections.abc import Callable, Iterator
-from functools import partial
-from pathlib import Path
-from types import CodeType, FunctionType, MethodType, ModuleType
+from collections.abc import Iterator
+from functools import lru_cache
+from types import FunctionType, ModuleType
 from typing import Any
 
 import joblib
 import numpy as np
-from sklearn.base import BaseEstimator
 
-FOREIGN = ("builtins.", "abc.", "typing.", "sklearn.", "numpy.", "scipy.")  # code that no user edits between two runs
-PLAIN = (bool, int, float, str, tuple, list, dict, np.ndarray)  # attributes of a class that count by value
+from besvm.selection.sources import UnknownSourceError, place_of, sources
+from besvm.similarities import registered
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes)
+CACHED = type(lru_cache(len))
 
 
 def fingerprint(*things: Any) -> str:
-    """Return a hash of the things' contents; what cannot be hashed is equal to nothing, not even itself.
+    """Return a hash of everything that the things hold and, by their code, do.
 
-    Data counts by value, an estimator by its class and parameters, and a function by its bytecode, constants,
-    defaults, closure and the globals it names: data by value, functions and classes in the same way, and what it takes
-    from the user's own modules. Code of installed packages counts by itself; what that calls is not followed. Nor is
-    what is only found while running: imports inside a function, attributes by name, files.
+    Data counts by value, an object by its class and what it holds, a function by its defaults and closure. Every class
+    and function met in there counts by its source (see :func:`besvm.selection.sources.sources`): the user's own by the
+    bytes of its file and of the user's modules that this imports, an installed one by the package's version.
+
+    Not seen is what no source file says: files and environment variables that a function reads, globals that the
+    program sets from those or changes while it runs, and modules imported by a computed name.
+
+    Raises
+    ------
+    UnknownSourceError
+        For what has no source file (typed at a prompt or in a notebook, a class made inside a function, the user's own
+        extension modules), was edited since it was loaded, or holds what cannot be hashed, such as a lock.
 
     Examples
     --------
-    >>> fingerprint(lambda a: a + 1) == fingerprint(lambda a: a + 1)
+    >>> from besvm.similarities import RBF
+    >>> fingerprint(RBF(gamma=1.0)) == fingerprint(RBF(gamma=1.0))
     True
-    >>> fingerprint(lambda a: a + 1) == fingerprint(lambda a: a + 2)
+    >>> fingerprint(RBF(gamma=1.0)) == fingerprint(RBF(gamma=2.0))
     False
     """
-    content = _Content()
+    sources.cache_clear()
     try:
-        return str(joblib.hash([content(thing) for thing in things], hash_name="sha1"))
-    except (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError):
-        return uuid.uuid4().hex
+        return str(joblib.hash([_content(thing) for thing in things], hash_name="sha1"))
+    except (pickle.PicklingError, ImportError, AttributeError, TypeError, ValueError, RecursionError) as error:
+        raise UnknownSourceError(f"it cannot be hashed: {error}") from error
 
 
-class _Content:
-    """Turns a thing into plain data that can be hashed; remembers functions, which may call each other in a circle."""
-
-    def __init__(self) -> None:
-        self._met: dict[int, tuple[int, Any]] = {}  # by id; the thing is held on to, or its id could be given again
-
-    def __call__(self, thing: Any) -> Any:
-        if isinstance(thing, (list, tuple)):
-            return type(thing).__name__, [self(item) for item in thing]
-        if isinstance(thing, dict):
-            return "dict", [(self(key), self(value)) for key, value in thing.items()]
-        if isinstance(thing, FunctionType):
-            return self._once(thing, self._function)
-        if isinstance(getattr(thing, "py_func", None), FunctionType):  # compiled by numba
-            return "compiled", self(thing.py_func)
-        if isinstance(thing, MethodType):
-            return "method", self(thing.__func__), self(thing.__self__)
-        if isinstance(thing, partial):
-            return "partial", self([thing.func, thing.args, thing.keywords])
-        if isinstance(thing, type):
-            return "class", self._once(thing, self._class)
-        if isinstance(thing, BaseEstimator):
-            return "estimator", self(type(thing)), self(thing.get_params(deep=False))
-        if isinstance(thing, Callable) and hasattr(thing, "__dict__"):  # type: ignore[arg-type]
-            return (
-                "callable",
-                self(type(thing)),
-                getattr(thing, "__qualname__", ""),
-                self(vars(thing)),
-            )
-        if _is_users(sys.modules.get(type(thing).__module__)):
-            return "object", self(type(thing)), thing
+def _content(thing: Any) -> Any:
+    """Return plain data that stands for a thing."""
+    kind = type(thing)
+    if kind is str and thing in registered():  # what a similarity's name stands for may be the user's
+        return "similarity", thing, _content(registered()[thing])
+    if kind in PLAIN or isinstance(thing, np.generic):
         return thing
-
-    def _once(self, thing: Any, content: Callable[[Any], Any]) -> Any:
-        if id(thing) in self._met:
-            return "met before", self._met[id(thing)][0]
-        self._met[id(thing)] = len(self._met), thing
-        return content(thing)
-
-    def _function(self, function: FunctionType) -> Any:
-        closure = [cell.cell_contents for cell in function.__closure__ or ()]
-        own = self([function.__defaults__, function.__kwdefaults__, closure])
-        named = [(name, self(value)) for name, value in _named(function)]
-        return "function", _code(function.__code__), own, named
-
-    def _class(self, cls: type) -> Any:
-        own = [base for base in cls.__mro__ if not f"{base.__module__}.".startswith(FOREIGN)]
-        return [cls.__module__, cls.__qualname__, [(base.__qualname__, self._members(base)) for base in own]]
-
-    def _members(self, cls: type) -> Any:
-        members = []
-        for name, member in sorted(vars(cls).items()):
-            member = getattr(member, "__func__", getattr(member, "fget", member))  # static, class methods, properties
-            if isinstance(member, FunctionType) or (isinstance(member, PLAIN) and not name.startswith("__")):
-                members.append((name, self(member)))
-        return members
+    if kind in (list, tuple):
+        return kind.__name__, [_content(item) for item in thing]
+    if kind is dict:
+        return "dict", [(_content(key), _content(value)) for key, value in thing.items()]
+    if kind in (set, frozenset):
+        return "set", sorted(joblib.hash(_content(item)) for item in thing)
+    if kind in (np.ndarray, np.memmap):
+        return (thing.shape, _content(thing.tolist())) if thing.dtype.hasobject else np.asarray(thing)
+    if kind is FunctionType:
+        return _function(thing)
+    if isinstance(thing, type):
+        return "class", _named(thing, thing.__module__, thing.__qualname__)
+    if kind is ModuleType:
+        return "module", sources(*place_of(thing.__name__))
+    if kind is CACHED or kind.__module__.startswith("numba."):
+        return "wrapped", kind.__qualname__, _content([getattr(thing, "targetoptions", None), thing.__wrapped__])
+    reduce = copyreg.dispatch_table.get(kind)
+    parts = reduce(thing) if reduce else thing.__reduce_ex__(4)  # as pickle takes things apart
+    if isinstance(parts, str):
+        return "global", _named(thing, thing.__module__, parts)
+    return "object", [_content(list(part) if isinstance(part, Iterator) else part) for part in parts]
 
 
-def _code(code: CodeType) -> Any:
-    constants = [_code(c) if isinstance(c, CodeType) else _stable(c) for c in code.co_consts]
-    return code.co_code, code.co_names, constants
+def _function(function: FunctionType) -> Any:
+    code = function.__code__
+    where: Any = code.co_firstlineno
+    if code.co_name == "<lambda>":  # there may be several in a line
+        where = list(code.co_positions())
+        if all(column is None for *_, column in where):
+            raise UnknownSourceError("Python was told to keep no columns, so that lambdas in one line look the same")
+    closure = [cell.cell_contents for cell in function.__closure__ or ()]
+    own = _content([function.__defaults__, function.__kwdefaults__, closure, vars(function)])
+    source = sources(code.co_filename, function.__globals__.get("__package__"))
+    return "function", source, function.__qualname__, where, own
 
 
-def _stable(constant: Any) -> Any:
-    """Return a constant whose order does not depend on the process, as that of a set of strings does."""
-    return sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant
-
-
-def _named(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield the globals that a user's function names, and of the user's own modules what it may take from them."""
-    if _is_installed(function.__code__.co_filename, function.__module__):
-        return
-    names = sorted(_names(function.__code__))
-    for name in names:
-        if name not in function.__globals__:
-            continue
-        value = function.__globals__[name]
-        if not isinstance(value, ModuleType):
-            yield name, value
-        elif _is_users(value):
-            yield from ((f"{name}.{part}", vars(value)[part]) for part in names if part in vars(value))
-
-
-def _names(code: CodeType) -> set[str]:
-    """Return the names of globals and attributes that the code uses, that of functions inside it included."""
-    return set(code.co_names).union(*(_names(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
-
-
-def _is_users(module: ModuleType | None) -> bool:
-    """Say whether a module is the user's own, to be edited at any time."""
-    if module is None or module.__name__ in sys.builtin_module_names:
-        return False
-    return not _is_installed(getattr(module, "__file__", None) or "", module.__name__)
-
-
-def _is_installed(file: str, module: str | None) -> bool:
-    """Say whether code comes from Python itself, an installed package or besvm, whose version counts elsewhere."""
-    if f"{module}.".startswith(("besvm.", *FOREIGN)) or file.startswith("<frozen "):
-        return True
-    place = Path(file)
-    if {"site-packages", "dist-packages"} & set(place.parts):
-        return True
-    return any(place.is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
+def _named(thing: Any, module: str, name: str) -> Any:
+    """Return the source and the name of what its module knows by that name."""
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if found is not thing:
+        raise UnknownSourceError(f"{name} cannot be found in {module}")
+    return sources(*place_of(module)), name

@@ -2,57 +2,46 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-import besvm
-from besvm._support.progress import Progress, progress, say
-from besvm._support.rows import n_rows, span
-from besvm._support.threads import slices, workers
+from besvm._support.progress import say
+from besvm._support.threads import workers
 from besvm._support.validation import (
     atomic_fit,
     check_classes,
     check_count,
     check_positive,
     check_vectors,
+    forget,
     make_rng,
 )
-from besvm.blocks.joined import JoinedBlocks, Part
 from besvm.blocks.plan import Plan, plan
 from besvm.classifier import BESVMClassifier
-from besvm.expand import Expander, fit_expander, learn_feature_map, mark_input
+from besvm.expand import Expander, fit_expander, mark_input
 from besvm.measures import Measure, as_measures, compares_vectors
 from besvm.normalize import as_normalization
-from besvm.selection.fingerprint import fingerprint
+from besvm.selection.candidates import compute_features, find_keys, scratch
 from besvm.selection.split import Split, given, hold_out
-from besvm.selection.store import FeatureStore, ScoreBook, file_name, make_folder
-from besvm.selection.trials import Data, Trials
-from besvm.solver.newton import work_bytes
-from besvm.solver.preconditioner import first_rank
+from besvm.selection.store import FeatureStore, make_folder
+from besvm.selection.trace import draw, table
+from besvm.selection.trials import Trials, choose
+from besvm.solver.one_vs_rest import n_columns, plan_work
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step of a selection: what was added, and how every candidate would have done in its place."""
-
-    chosen: str
-    accuracy: float
-    gain: float  # over the step before; of the first step, over always naming the most frequent class
-    accuracies: dict[str, float]
-    seconds: float
+def _refits(self: Any) -> bool:
+    if not self.refit:
+        raise AttributeError("with refit=False there is no model to predict with; set refit=True")
+    return True
 
 
-class GreedySelection(BaseEstimator):  # type: ignore[misc]
+class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Forward selection of measures by held-out accuracy ("Multiple Similarity Measures" in the paper).
 
     Each step trains a BE-SVM (eq. besvm_primal) on the measures chosen so far and, in turn, each of the others, and
@@ -75,11 +64,15 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         it adds.
     folder : path, optional
         Where to keep the similarities (.npy) and the scores (.json), so that a run that was stopped goes on where it
-        was. Files are found by a hash of the data, the labels, the basis and the measures, with the code of their
-        functions and of those of your own that these call, and the globals they name: where any of it changed, nothing
-        old is served. Not seen are files that a function reads, and what it imports or looks up while it runs. What
-        cannot be hashed (a lock, an open file) is computed anew in every run. Needs a whole number as
-        ``random_state``. A killed run may leave a file that ends in ``.part``; the next run removes it.
+        was. They are found by a hash of the data, the labels, the basis, the measures with all that they hold, and the
+        source files of what they are made of: besvm's, yours, and those of your own modules that these import. Where
+        any of it changed, nothing old is served. Not seen are files and environment variables that a function reads,
+        globals that a program sets from those or changes while it runs, and modules imported by a computed name. What
+        has no source file (a function typed into a notebook) or cannot be hashed (a lock) is computed anew in every
+        run; ``verbose=1`` says which. Needs a whole number as ``random_state``. A killed run may leave a file that ends
+        in ``.part`` or a folder that begins with ``besvm-``; they can be deleted.
+    refit : bool, default=True
+        Train a classifier with the chosen measures on all rows of X, to predict with.
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that the selection may take beyond X; by default 70 % of what is free. Where the
         candidates do not fit, they go to disk: to ``folder``, or to a temporary one.
@@ -92,11 +85,14 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
     ----------
     measures_ : list of Measure
         The chosen ones, in the order of their choice.
-    labels_ : list of str
+    names_ : list of str
         Their names.
-    trace_ : list of Step
+    best_estimator_ : BESVMClassifier
+        With the chosen measures and the same basis, normalization and C, trained on all rows of X; only with ``refit``.
+    classes_ : ndarray
+    trace_ : list of SelectionStep
         For every step the chosen measure, its accuracy and gain, all candidates' accuracies, and the seconds.
-    rejected_ : Step or None
+    rejected_ : SelectionStep or None
         The step that ``min_gain`` forbade, its ``chosen`` being the best that was left; None if it forbade none.
     storage_ : str
         Where the similarities lived: "memory" or "disk".
@@ -106,11 +102,11 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
     >>> from besvm.selection import GreedySelection
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> chosen = GreedySelection(["linear", "rbf", "manhattan"], n_measures=2, basis=30, random_state=0).fit(X, y)
-    >>> len(chosen.labels_), [step.chosen for step in chosen.trace_] == chosen.labels_
+    >>> search = GreedySelection(["linear", "rbf", "manhattan"], n_measures=2, basis=30, random_state=0).fit(X, y)
+    >>> len(search.names_), [step.chosen for step in search.trace_] == search.names_
     (2, True)
-    >>> chosen.best_estimator().fit(X, y).score(X, y) > 0.9
-    True
+    >>> search.best_estimator_.n_basis_, search.score(X, y) > 0.9
+    (30, True)
     """
 
     def __init__(
@@ -125,6 +121,7 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         min_gain: float | None = None,
         tol: float = 1e-3,
         folder: Any = None,
+        refit: bool = True,
         memory_limit: int | float | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -139,6 +136,7 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         self.min_gain = min_gain
         self.tol = tol
         self.folder = folder
+        self.refit = refit
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -155,34 +153,44 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         X_val, y_val : of the same kinds, optional
             Rows to judge by; by default a share of X is held out.
         """
-        measures = as_measures(self.candidates)
-        labels = _distinct([measure.label for measure in measures])
         self._check_parameters()
-        most = min(self.n_measures, len(measures))
+        measures = as_measures(self.candidates)
+        names = _distinct([measure.label for measure in measures])
+        named = [Measure(**m.get_params(deep=False) | {"name": name}) for m, name in zip(measures, names, strict=True)]
         rng = make_rng(self.random_state)
-        split = self._split(X, y, X_val, y_val, measures, rng)
-        data = split.data
-        if self.folder is not None:
-            make_folder(Path(self.folder))
+        split = self._split(X, y, X_val, y_val, named, rng)
         with workers(self.n_jobs):
-            expander = fit_expander(data.X, data.classes[data.labels], split.measures, split.basis, rng)
-            chosen, max_rank = self._plan(data, expander, most)
-            say(self.verbose, str(chosen))
-            with self._folder(chosen) as folder:
-                keys, scores = self._keys(data, expander, measures, labels, folder)
-                parts = self._features(data, expander, keys, FeatureStore(folder, chosen.storage == "memory"))
-                options = {"C": float(self.C), "tol": float(self.tol), "max_rank": max_rank}
-                trials = Trials(data, parts, keys, labels, scores, options)
-                order, self.trace_, self.rejected_ = self._select(trials, most)
-        self.measures_ = [measures[i] for i in order]
-        self.labels_ = [labels[i] for i in order]
-        self.storage_ = chosen.storage
-        self._sizes = (len(data.labels), len(data.val_labels), len(labels))
+            order = self._search(split, names, rng, split.n_all if X_val is None else len(split.labels))
+        self.measures_, self.names_ = [measures[i] for i in order], [names[i] for i in order]
+        self._sizes = (len(split.labels), len(split.val_labels), len(names))
+        del split  # a copy of X, which the last training has better use for
+        forget(self, "best_estimator_")
+        if self.refit:
+            self.best_estimator_ = self._classifier().fit(X, y)
         return self
 
-    def best_estimator(self) -> BESVMClassifier:
-        """Return a BESVMClassifier with the chosen measures and the same basis, normalization and C, not yet fitted."""
-        check_is_fitted(self, "measures_")
+    def _search(self, split: Split, names: list[str], rng: np.random.Generator, n: int) -> list[int]:
+        """Compute all candidates' features, and return which were chosen, in order; n rows will be trained on last."""
+        folder = None if self.folder is None else Path(self.folder)
+        if folder is not None:
+            make_folder(folder)
+        most = min(self.n_measures, len(names))
+        normalization = as_normalization(self.normalize)
+        expander = fit_expander(split.X, split.classes[split.labels], split.measures, split.basis, rng)
+        chosen, options = self._plan(split, expander, most, n)
+        say(self.verbose, str(chosen))
+        in_memory = chosen.storage == "memory"
+        keys = find_keys(split, expander, names, normalization, (float(self.C), float(self.tol)), folder, self.verbose)
+        with scratch(in_memory, folder) as passing:
+            stores = FeatureStore(folder, in_memory), FeatureStore(passing and Path(passing), in_memory)
+            parts = compute_features(split, expander, keys, normalization, *stores, self.verbose)
+            options |= {"C": float(self.C), "tol": float(self.tol)}
+            trials = Trials(split, parts, keys.names, names, keys.scores, options)
+            order, self.trace_, self.rejected_ = choose(trials, most, self.min_gain, self.verbose)
+        self.storage_ = chosen.storage
+        return order
+
+    def _classifier(self) -> BESVMClassifier:
         return BESVMClassifier(
             list(self.measures_),
             basis=self.basis,
@@ -195,6 +203,31 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
             verbose=self.verbose,
         )
 
+    @available_if(_refits)  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of every sample, by ``best_estimator_``."""
+        return self._best().predict(X)
+
+    @available_if(_refits)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the margins of the samples, by ``best_estimator_``."""
+        return self._best().decision_function(X)
+
+    @available_if(_refits)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of every class, by ``best_estimator_``."""
+        probabilities: np.ndarray = self._best().predict_proba(X)
+        return probabilities
+
+    @available_if(_refits)  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of ``best_estimator_``."""
+        return float(self._best().score(X, y, sample_weight))
+
+    def _best(self) -> BESVMClassifier:
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
     def report(self) -> str:
         """Return the trace as a table: a row for every candidate, a column for every step, * for the chosen one.
 
@@ -202,23 +235,8 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "trace_")
         n, n_val, n_candidates = self._sizes
-        names = list(self.trace_[0].accuracies)
-        columns = [(f"step {number}", step, step.chosen) for number, step in enumerate(self.trace_, start=1)]
-        if self.rejected_ is not None:
-            columns.append(("rejected", self.rejected_, ""))
-        width = max(len("candidate"), *map(len, names))
-        lines = [
-            f"{len(self.trace_)} of {n_candidates} measures, chosen on {n_val:,} held-out rows ({n:,} to train on)",
-            "candidate".ljust(width) + "".join(f"{head:>9}" for head, *_ in columns),
-        ]
-        for name in names:
-            cells = [_cell(step.accuracies.get(name), taken == name) for _, step, taken in columns]
-            lines.append((name.ljust(width) + "".join(cells)).rstrip())
-        lines.append("gain".ljust(width) + "".join(f"{step.gain:>+8.4f} " for _, step, _ in columns).rstrip())
-        lines.append("seconds".ljust(width) + "".join(f"{step.seconds:>8.1f} " for _, step, _ in columns).rstrip())
-        if self.rejected_ is not None:
-            lines.append(f"stopped: {self.rejected_.chosen} would add only {self.rejected_.gain:+.4f}")
-        return "\n".join(lines)
+        chosen = f"{len(self.trace_)} of {n_candidates} measures, chosen on {n_val:,} held-out rows"
+        return f"{chosen} ({n:,} to train on)\n{table(self.trace_, self.rejected_)}"
 
     def __str__(self) -> str:
         return self.report() if hasattr(self, "trace_") else repr(self)
@@ -229,11 +247,7 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         Where ``min_gain`` ended the selection, the candidates of the step that was not taken are drawn too.
         """
         check_is_fitted(self, "trace_")
-        from besvm.selection.plot import draw
-
         return draw(self.trace_, self.rejected_, ax)
-
-    # --- the parts of fit ----------------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
         as_normalization(self.normalize)
@@ -259,111 +273,34 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
             raise ValueError("X_val and y_val must be given together, got only one of them")
         vectors = compares_vectors(measures)
         X = check_vectors(self, X, vectors)
-        classes, labels = check_classes(X, y)
+        self.classes_, labels = check_classes(X, y)
         if X_val is None:
-            return hold_out(X, classes, labels, self.validation, measures, self.basis, rng)
+            return hold_out(X, self.classes_, labels, self.validation, measures, self.basis, rng)
         X_val = check_vectors(self, X_val, vectors, reset=False)
-        return Split(given(X, classes, labels, X_val, y_val), measures, self.basis)
+        return given(X, self.classes_, labels, X_val, y_val, measures, self.basis)
 
-    def _plan(self, data: Data, expander: Expander, most: int) -> tuple[Plan, int | None]:
-        """Return where the features go, and the rank that the solver's preconditioner is held to."""
-        widest = sum(sorted(map(len, expander.measures))[-most:])
-        rank = None if self.memory_limit is None else first_rank(widest + 1)
-        training = work_bytes(len(data.labels), widest, len(data.positive), rank)
-        matrices = as_normalization(self.normalize).matrices
-        work = max(training, 8 * matrices * max(measure.width for measure in expander.measures) ** 2)
+    def _plan(self, split: Split, expander: Expander, most: int, n: int) -> tuple[Plan, dict[str, Any]]:
+        """Return where the features go, and what the solver is told to save; n rows will be trained on last."""
+        widths = sorted(measure.width for measure in expander.measures)
+        widest, sparing = sum(widths[-most:]), self.memory_limit is not None
+        columns = n_columns(len(split.labels), len(split.classes), probability=False)
+        work, options = plan_work("l2", len(split.labels), widest, columns, sparing)
+        if self.refit:
+            columns = n_columns(n, len(self.classes_), probability=True)
+            work = max(work, plan_work("l2", n, widest, columns, sparing)[0])
+        work = max(work, 8 * as_normalization(self.normalize).matrices * widths[-1] ** 2)
         size = expander.width * expander.dtype.itemsize // 4  # the plan counts numbers of four bytes
-        chosen = plan(data.n_all, size, work, "auto", self.memory_limit)
+        chosen = plan(split.n_all, size, work, "auto", self.memory_limit)
         if chosen.storage == "recompute":  # every candidate is read dozens of times
-            chosen = plan(data.n_all, size, work, "disk", self.memory_limit)
-        return chosen, rank
-
-    @contextmanager
-    def _folder(self, chosen: Plan) -> Iterator[Path | None]:
-        """Yield where files go: the user's folder, a temporary one if memory is short, or nowhere."""
-        if self.folder is not None:
-            yield Path(self.folder)
-        elif chosen.storage == "disk":
-            with tempfile.TemporaryDirectory(prefix="besvm-") as name:
-                yield Path(name)
-        else:
-            yield None
-
-    def _keys(
-        self, data: Data, expander: Expander, measures: list[Measure], labels: list[str], folder: Path | None
-    ) -> tuple[list[str], ScoreBook]:
-        """Return a key for every candidate's features, and the scores that an earlier run left for these data."""
-        if folder is None:
-            return labels, ScoreBook(None)
-        rows = fingerprint(besvm.__version__, data.X, data.classes[data.labels], data.X_val, self.normalize)
-        keys = []
-        for label, measure, fitted in zip(labels, measures, expander.measures, strict=True):
-            exemplars = fitted.exemplars if fitted.rows is None else fitted.rows
-            recipe = fingerprint(rows, measure.similarity, measure.features, exemplars, str(expander.dtype))
-            keys.append(file_name(label, recipe))
-        problem = fingerprint(rows, data.val_labels, float(self.C), float(self.tol))
-        return keys, ScoreBook(folder / f"{file_name('scores', problem)}.json")
-
-    def _features(self, data: Data, expander: Expander, keys: list[str], store: FeatureStore) -> list[Part]:
-        """Return every candidate's normalized similarities: the training rows, then those held out."""
-        parts = []
-        with progress("similarities", data.n_all * len(keys), self.verbose) as shown:
-            for place, (key, measure) in enumerate(zip(keys, expander.measures, strict=True)):
-                source = Expander(expander.transformers, [measure], expander.dtype)
-                shown.note(f"similarities of {measure.label}")
-                fill = partial(self._fill, data, source, shown)
-                parts.append(store.get(key, (data.n_all, source.width), source.dtype, fill))
-                shown.advance(data.n_all * (place + 1) - shown.done)  # what was found, counts as done
-        return parts
-
-    def _fill(self, data: Data, source: Expander, shown: Progress, part: Part) -> None:
-        first = 0
-        for X in (data.X, data.X_val):
-            for rows in slices(n_rows(X), source.rows_per_block):
-                part[slice(first + rows.start, first + rows.stop)] = source(span(X, rows), rows.start)
-                shown.advance(rows.stop - rows.start)
-            first += n_rows(X)
-        normalization = as_normalization(self.normalize)
-        learned = learn_feature_map(source, JoinedBlocks([part], data.train), normalization, data.X, data.labels)
-        learned.normalizer.apply(JoinedBlocks([part], data.held_out))
-
-    def _select(self, trials: Trials, most: int) -> tuple[list[int], list[Step], Step | None]:
-        order: list[int] = []
-        trace: list[Step] = []
-        rejected: Step | None = None
-        last = trials.chance
-        n = len(trials.labels)
-        with progress("choosing", sum(n - i for i in range(most)), self.verbose) as shown:
-            while len(order) < most:
-                left = [i for i in range(n) if i not in order]
-                results = {i: trials.score([*order, i], shown) for i in left}
-                best = max(left, key=lambda i: results[i][0])  # the first of equals
-                accuracy = results[best][0]
-                accuracies = {trials.labels[i]: results[i][0] for i in left}
-                seconds = sum(took for _, took in results.values())
-                step = Step(trials.labels[best], accuracy, accuracy - last, accuracies, seconds)
-                if trace and self.min_gain is not None and step.gain < self.min_gain:
-                    rejected = step
-                    say(self.verbose, f"stopped: {step.chosen} would add only {step.gain:+.4f}")
-                    break
-                trace.append(step)
-                say(self.verbose, f"step {len(trace)}: {step.chosen}, accuracy {accuracy:.4f}")
-                order.append(best)
-                last = accuracy
-        trials.warn()
-        return order, trace, rejected
+            chosen = plan(split.n_all, size, work, "disk", self.memory_limit)
+        return chosen, options
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         mark_input(tags, self.candidates, self.basis)
-        tags.target_tags.required = True
         return tags
 
 
 def _distinct(labels: list[str]) -> list[str]:
     """Return the labels, those that occur more than once with their place behind them."""
     return [label if labels.count(label) == 1 else f"{label}.{place}" for place, label in enumerate(labels)]
-
-
-def _cell(accuracy: float | None, chosen: bool) -> str:
-    return " " * 9 if accuracy is None else f"{accuracy:>8.4f}" + ("*" if chosen else " ")

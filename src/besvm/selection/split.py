@@ -12,21 +12,49 @@ from sklearn.utils import column_or_1d
 from besvm._support.rows import n_rows, take
 from besvm.basis.choose import as_choice
 from besvm.measures import Measure
-from besvm.selection.trials import Data
 from besvm.similarities.lookup import resolve
 
 
 @dataclass(frozen=True)
 class Split:
-    """The rows of both kinds, and the measures and their shared basis, which count the rows to train on."""
+    """The rows to train on and those to judge by, and the measures and their shared basis, which count the former.
 
-    data: Data
+    Labels are numbers of ``classes``, -1 for a class that is not trained on.
+    """
+
+    X: Any
+    X_val: Any
+    classes: np.ndarray
+    labels: np.ndarray
+    val_labels: np.ndarray
     measures: list[Measure]
     basis: Any
 
+    @property
+    def n_all(self) -> int:
+        """The number of rows of both kinds."""
+        return len(self.labels) + len(self.val_labels)
 
-def given(X: Any, classes: np.ndarray, labels: np.ndarray, X_val: Any, y_val: Any) -> Data:
-    """Return the data to train on all of X and judge by other rows."""
+    @property
+    def train(self) -> slice:
+        """The rows to train on, among all."""
+        return slice(0, len(self.labels))
+
+    @property
+    def held_out(self) -> slice:
+        """The rows to judge by, among all."""
+        return slice(len(self.labels), self.n_all)
+
+    @property
+    def chance(self) -> float:
+        """The accuracy of always naming the most frequent class."""
+        return float((self.val_labels == np.bincount(self.labels).argmax()).mean())
+
+
+def given(
+    X: Any, classes: np.ndarray, labels: np.ndarray, X_val: Any, y_val: Any, measures: list[Measure], basis: Any
+) -> Split:
+    """Train on all of X and judge by other rows."""
     y_val = column_or_1d(y_val)
     if len(y_val) != n_rows(X_val):
         raise ValueError(f"X_val and y_val must have the same length, got {n_rows(X_val)} and {len(y_val)}")
@@ -38,7 +66,7 @@ def given(X: Any, classes: np.ndarray, labels: np.ndarray, X_val: Any, y_val: An
             f"{', ...' if len(classes) > 5 else ''}; got none of them"
             + (f", but {y_val.tolist()[0]!r}" if len(y_val) else "")
         )
-    return Data(X, X_val, classes, labels, val_labels)
+    return Split(X, X_val, classes, labels, val_labels, measures, basis)
 
 
 def hold_out(
@@ -51,30 +79,31 @@ def hold_out(
     rng: np.random.Generator,
 ) -> Split:
     """Hold a share of the rows out at random, the classes in proportion, but no row that a basis names by number."""
-    train, held_out = _part(labels, share, _named_rows(measures, basis, len(labels)), int(rng.integers(2**31)))
+    n = len(labels)
+    named = [rows for one in (basis, *(m.basis for m in measures)) if (rows := _named_rows(one, n)) is not None]
+    kept = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *named]))
+    train, held_out = _part(labels, share, kept, int(rng.integers(2**31)))
     present, own = np.unique(labels[train], return_inverse=True)
     if len(present) < 2:
         raise ValueError("the rows to train on must hold at least two classes; give more rows, or X_val and y_val")
     place = np.full(len(classes), -1)
     place[present] = np.arange(len(present))
     rows, held_out_rows = take(X, train), take(X, held_out)
-    if _is_square(X, measures):  # of precomputed similarities, the columns go with the rows
-        rows, held_out_rows = rows[:, train], held_out_rows[:, train]
-    data = Data(rows, held_out_rows, classes[present], own, place[labels[held_out]])
+    if any(m.features is None and resolve(m.similarity).precomputed for m in measures) and X.shape[0] == X.shape[1]:
+        rows, held_out_rows = rows[:, train], held_out_rows[:, train]  # the columns go with the rows
 
     def moved(basis: Any) -> Any:
-        named = None if basis is None else as_choice(basis).named_rows(len(labels))
-        return basis if named is None else np.searchsorted(train, named)
+        rows = _named_rows(basis, n)
+        return basis if rows is None else np.searchsorted(train, rows)
 
-    translated = [Measure(m.similarity, features=m.features, basis=moved(m.basis), name=m.name) for m in measures]
-    return Split(data, translated, moved(basis))
+    measures = [Measure(**m.get_params(deep=False) | {"basis": moved(m.basis)}) for m in measures]
+    val_labels = place[labels[held_out]]
+    return Split(rows, held_out_rows, classes[present], own, val_labels, measures, moved(basis))
 
 
-def _named_rows(measures: list[Measure], basis: Any, n: int) -> np.ndarray:
-    """Return the rows that any basis names by number."""
-    given = [one for one in (basis, *(measure.basis for measure in measures)) if one is not None]
-    named = [as_choice(one).named_rows(n) for one in given]
-    return np.unique(np.concatenate([np.empty(0, dtype=np.intp), *(rows for rows in named if rows is not None)]))
+def _named_rows(basis: Any, n: int) -> np.ndarray | None:
+    """Return the rows that a basis names by number, if it does."""
+    return None if basis is None else as_choice(basis).named_rows(n)
 
 
 def _part(labels: np.ndarray, share: float, kept: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -95,9 +124,3 @@ def _part(labels: np.ndarray, share: float, kept: np.ndarray, seed: int) -> tupl
     stratify = None if few else labels[free]
     train, held_out = train_test_split(free, test_size=wanted, stratify=stratify, random_state=seed)
     return np.sort(np.concatenate([train, kept])), np.sort(held_out)
-
-
-def _is_square(X: Any, measures: list[Measure]) -> bool:
-    """Say whether X holds the precomputed similarities of every row to every other."""
-    precomputed = any(m.features is None and resolve(m.similarity).precomputed for m in measures)
-    return precomputed and X.shape[0] == X.shape[1]

@@ -46,13 +46,14 @@ def _greedy(lab: Lab, name: str, n_measures: int, per_class: int, basis: Basis) 
         basis=IndexBasis(per_class=per_class),
         random_state=0,
         folder=lab.cache.folder / "greedy",
+        refit=False,
         memory_limit=lab.model_limit,
     ).fit(lab.images[rows], lab.labels[rows])
     steps = [
         {"chosen": step.chosen, "accuracy": step.accuracy, "candidates": dict(step.accuracies)}
         for step in search.trace_
     ]
-    return _tested(lab, tuple(search.labels_), basis) | {"held_out": search.trace_[-1].accuracy, "steps": steps}
+    return _tested(lab, tuple(search.names_), basis) | {"held_out": search.trace_[-1].accuracy, "steps": steps}
 
 
 def _tested(lab: Lab, measures: tuple[str, ...], basis: Basis) -> Row:
