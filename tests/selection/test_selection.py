@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from besvm import BESVMClassifier, Measure, Nystrom
 from besvm._support import threads
-from besvm.blocks import joined
+from besvm.blocks import joined, memory
 from besvm.measures import as_measures
 from besvm.selection import GreedySelection, candidates
 from besvm.selection.split import hold_out
@@ -381,7 +381,7 @@ def test_a_run_that_fails_leaves_no_half_file_and_no_half_fit(split, tmp_path):
 
 def test_threads_change_nothing(split, monkeypatch):
     monkeypatch.setattr(threads, "WORTH_THREADS", 0)
-    monkeypatch.setattr(joined, "CACHE_BYTES", 8 * 40 * 80)  # blocks of 80 rows for one candidate, 40 for two
+    monkeypatch.setattr(memory, "CACHE_BYTES", 8 * 40 * 80)  # blocks of 80 rows for one candidate, 40 for two
     used = set()
     read = joined.JoinedBlocks._read
     monkeypatch.setattr(
