@@ -30,13 +30,13 @@ from besvm._support.validation import (
 )
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.blocks.fill import filled
-from besvm.blocks.plan import plan
+from besvm.blocks.plan import plan_training
 from besvm.expand.expander import Expander, fit_expander, mark_input, n_different
 from besvm.expand.training import training_set
 from besvm.measures import as_measures
 from besvm.normalize.normalization import apply_in_place, check_normalize, fit_normalizer, normalizer_bytes
 from besvm.solver.one_vs_one import fit_pairs, largest_pair
-from besvm.solver.one_vs_rest import PENALTIES, LinearModel, drop_unused, fit_linear, n_columns, plan_work
+from besvm.solver.one_vs_rest import PENALTIES, LinearModel, drop_unused, fit_linear, n_columns
 from besvm.solver.problem import Intercept
 from besvm.solver.votes import class_pairs, class_scores
 
@@ -382,19 +382,28 @@ class BESVMClassifier(_MarginClassifier):
         with workers(self.n_jobs):
             expander = fit_expander(X, classes[labels], measures, self.basis, make_rng(self.random_state), weights)
             n, width = n_rows(X), expander.width
-            columns = n_columns(n, len(classes), self.probability)
-            work, options = plan_work(self.penalty, n, width, columns, sparing=self.memory_limit is not None)
-            work += normalizer_bytes(self.normalize, expander)
+            itemsize = expander.dtype.itemsize
+            beside, options = normalizer_bytes(self.normalize, expander, n), {}
             if self.multi_class != "ovr" and len(classes) > 2:
-                work += 4 * width * largest_pair(labels)
+                beside += itemsize * width * largest_pair(labels)
                 if self.multi_class == "ovo-own":
                     options["basis_labels"] = _labels_of_pairs(expander, labels, classes)
-            chosen = plan(n, width, work, self.storage, self.memory_limit)
+            chosen = plan_training(
+                n,
+                width,
+                itemsize,
+                n_columns(n, len(classes), self.probability),
+                penalty=self.penalty,
+                beside=beside,
+                storage=self.storage,
+                memory_limit=self.memory_limit,
+            )
             say(self.verbose, str(chosen))
-            with filled(expander, X, chosen.storage, self.verbose) as blocks:
+            blocks = filled(expander, X, chosen.storage, self.verbose, chosen.folder)
+            with blocks, workers(chosen.n_jobs):
                 normalizer = fit_normalizer(expander, blocks, X, labels, self.normalize, self.basis_weight, weights)
                 apply_in_place(normalizer, blocks)
-                model = self._train(blocks, classes, labels, weights, **options)
+                model = self._train(blocks, classes, labels, weights, **options, **chosen.solver_options)
         if self.penalty == "l1":
             expander, normalizer, model = drop_unused(expander, normalizer, model)
         self._take(classes, labels[weights > 0], model)

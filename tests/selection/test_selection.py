@@ -12,12 +12,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 from besvm import BESVMClassifier, Measure, Nystrom
+from besvm.blocks.plan import plan_training
 from besvm.measures import as_measures
 from besvm.selection import GreedySelection
 from besvm.selection.split import hold_out
 from besvm.similarities import RBF
-from besvm.solver.newton import work_bytes
-from besvm.solver.preconditioner import first_rank
 
 CANDIDATES = ["linear", "rbf", "laplacian", "sigmoid"]
 
@@ -209,7 +208,7 @@ def test_a_class_that_was_never_trained_on_counts_as_missed(split):
 
 def test_short_memory_sends_the_candidates_to_disk_and_changes_little(split, capsys):
     roomy = select(basis=np.arange(300), n_measures=2, memory_limit="1 GB").fit(*split)
-    work = work_bytes(300, 600, 10, first_rank(601))
+    work = plan_training(300, 600, 4, 10, storage="disk", memory_limit="1 GB").work
     tight = select(basis=np.arange(300), n_measures=2, memory_limit=work + 10**6, verbose=1).fit(*split)
     assert (roomy.storage_, tight.storage_) == ("memory", "disk")
     assert same(roomy, tight)

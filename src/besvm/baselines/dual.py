@@ -20,8 +20,9 @@ from besvm._support.validation import (
     check_vectors,
     make_rng,
 )
-from besvm.baselines.pairs import check_fits, memory_limit_bytes
+from besvm.blocks.estimates import dual_bytes
 from besvm.blocks.fill import by_blocks, filled
+from besvm.blocks.plan import check_fits, limit_bytes
 from besvm.expand.expander import Expander, fit_expander, mark_input, n_different
 from besvm.expand.training import training_set
 from besvm.measures import as_measures
@@ -183,9 +184,9 @@ class DualBESVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Say how much memory training takes, or refuse it."""
         features = expander.dtype.itemsize * n * expander.width
         matrix = 8 * n_pair**2
-        solve = 8 * n_pair * expander.width + matrix + min(matrix // 2, CACHE_MB * 2**20)
-        need = features + max(solve, normalizer_bytes(self.normalize, expander))
-        limit = memory_limit_bytes(self.memory_limit)
+        solve = dual_bytes(n_pair, expander.width, CACHE_MB * 2**20)
+        need = features + max(solve, normalizer_bytes(self.normalize, expander, n))
+        limit = limit_bytes(self.memory_limit)
         if need > limit:
             raise MemoryError(
                 f"training must stay within {show_bytes(limit)}, but the features and the {n_pair:,} x {n_pair:,} "

@@ -10,6 +10,9 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows, take
+from besvm._support.threads import slices
+from besvm.blocks.contract import rows_for
+from besvm.blocks.memory import CACHE_BYTES
 from besvm.expand.expander import SMALL, FittedMeasure, SharedFeatures, as_dtype, needs_float64
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
@@ -155,21 +158,20 @@ def _in_dtype(parts: list[Part], seen: list[Any], dtype: np.dtype[Any]) -> list[
     ]
 
 
-def copies_bytes(seen: list[Any]) -> int:
-    """Return what training copies of the items take: class by class, packed for comparing, and as exemplars."""
-    different = {id(one): getattr(one, "nbytes", 0) for one in seen}
-    return 3 * sum(different.values())
-
-
 def _check_precomputed(X: Any) -> None:
     if X.shape[0] != X.shape[1]:
         raise ValueError(
             f"precomputed similarities must be square ({X.shape[0]} x {X.shape[0]}) to train a kernel SVM, "
             f"got {X.shape[0]} x {X.shape[1]}"
         )
-    off = np.abs(X - X.T)
-    if off.max() > 1e-5 * np.abs(X).max():
+    parts = slices(len(X), rows_for(CACHE_BYTES, len(X), X.itemsize))
+    largest = max(np.abs(X[rows]).max() for rows in parts)
+    for rows in parts:
+        off = np.abs(X[rows] - X[:, rows].T)
+        if off.max() <= 1e-5 * largest:
+            continue
         i, j = np.unravel_index(off.argmax(), off.shape)
+        i += rows.start
         raise ValueError(
             f"precomputed similarities must be symmetric for a kernel SVM, got {X[i, j]:g} in row {i}, column {j} and "
             f"{X[j, i]:g} in row {j}, column {i}; average both directions, of test rows too"

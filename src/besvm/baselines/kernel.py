@@ -13,19 +13,18 @@ from besvm._support.progress import say
 from besvm._support.rows import n_rows
 from besvm._support.threads import workers
 from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors
-from besvm.baselines.gram import copies_bytes, fit_gram
+from besvm.baselines.gram import fit_gram
 from besvm.baselines.pairs import (
     SPECTRUM_CHOICES,
     PairSolver,
-    check_fits,
-    memory_limit_bytes,
-    plan_pairs,
     rows_of_classes,
     train_pairs,
     votes_of,
 )
 from besvm.blocks.computed import rows_per_block
+from besvm.blocks.estimates import copies_bytes
 from besvm.blocks.fill import by_blocks
+from besvm.blocks.plan import check_fits, limit_bytes, plan_pairs
 from besvm.expand.expander import mark_input
 from besvm.expand.training import training_set
 from besvm.measures import as_measures
@@ -144,7 +143,7 @@ class KernelSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows_of = rows_of_classes(labels, len(classes), weights > 0)
         sizes = [len(rows) for rows in rows_of]
         with workers(self.n_jobs):
-            limit = memory_limit_bytes(self.memory_limit)
+            limit = limit_bytes(self.memory_limit)
             plan_pairs(sizes, 4, self.spectrum, True, limit)  # refused before the features are computed, if at all
             gram, seen = fit_gram(X, classes[labels], measures, mixture)
             plan = plan_pairs(sizes, gram.dtype.itemsize, self.spectrum, gram.psd, limit, copies_bytes(seen))

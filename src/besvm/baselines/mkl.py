@@ -24,19 +24,18 @@ from besvm._support.validation import (
     check_weights,
     make_rng,
 )
-from besvm.baselines.gram import copies_bytes, fit_gram
+from besvm.baselines.gram import fit_gram
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.baselines.pairs import (
     SPECTRUM_CHOICES,
-    PairPlan,
     PairSolver,
-    memory_limit_bytes,
-    plan_pairs,
     rows_of_classes,
     train_pairs,
     votes_of,
 )
 from besvm.blocks.computed import rows_per_block
+from besvm.blocks.estimates import copies_bytes
+from besvm.blocks.plan import PairPlan, limit_bytes, plan_pairs
 from besvm.expand.expander import mark_input
 from besvm.expand.training import training_set
 from besvm.measures import as_measures
@@ -225,7 +224,7 @@ class _Search:
 
     def __init__(self, params: LineSearchMKL, X: Any, measures: Any, alphas: list[float], problem: _Problem) -> None:
         self.params, self.problem = params, problem
-        self.limit = memory_limit_bytes(params.memory_limit)
+        self.limit = limit_bytes(params.memory_limit)
         self.psd = [bool(resolve(measure.similarity).psd) for measure in measures]
         n = n_rows(X)
         self.held = 2 * 4 * n**2  # bytes of the matrices

@@ -6,14 +6,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from besvm._support.threads import n_workers
 from besvm._support.validation import check_choice
 from besvm.blocks import RowBlocks
+from besvm.blocks.estimates import nystrom_bytes
 from besvm.expand.expander import Expander
 from besvm.normalize.affine import NORMALIZATIONS, fit_affine
 from besvm.normalize.nystrom import WAYS, Nystrom, Rotation, fit_roots
 
 BASIS_WEIGHTS = (None, "balanced")
-MATRICES = 7  # of the size of K_mm that its eigenvectors take, with their work space
 
 
 class Normalizer(Protocol):
@@ -73,11 +74,11 @@ def apply_in_place(normalizer: Normalizer | None, blocks: RowBlocks) -> None:
         blocks.update(lambda rows, block: normalizer(block))
 
 
-def normalizer_bytes(normalize: Any, expander: Expander) -> int:
-    """Return the memory that learning a normalization takes: Nyström decomposes a matrix of the largest basis."""
+def normalizer_bytes(normalize: Any, expander: Expander, n: int) -> int:
+    """Return the memory that learning a normalization from ``n`` rows takes, beside their features."""
     if not isinstance(normalize, Nystrom):
         return 0
-    return 8 * MATRICES * max(len(measure) for measure in expander.measures) ** 2
+    return nystrom_bytes([len(measure) for measure in expander.measures], n, expander.dtype.itemsize, n_workers())
 
 
 def balancing_weights(expander: Expander, labels: np.ndarray) -> np.ndarray:

@@ -28,7 +28,7 @@ from besvm._support.validation import (
     make_rng,
 )
 from besvm.blocks.joined import JoinedBlocks, Part
-from besvm.blocks.plan import Plan, plan
+from besvm.blocks.plan import Plan, plan_training
 from besvm.classifier import BESVMClassifier
 from besvm.expand.expander import Expander, fit_expander, mark_input
 from besvm.measures import Measure, as_measures, compares_vectors
@@ -37,8 +37,6 @@ from besvm.selection.fingerprint import fingerprint
 from besvm.selection.split import Split, given, hold_out
 from besvm.selection.store import FeatureStore, ScoreBook, file_name, make_folder
 from besvm.selection.trials import Data, Trials
-from besvm.solver.newton import work_bytes
-from besvm.solver.preconditioner import first_rank
 
 
 @dataclass(frozen=True)
@@ -166,12 +164,12 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
             make_folder(Path(self.folder))
         with workers(self.n_jobs):
             expander = fit_expander(data.X, data.classes[data.labels], split.measures, split.basis, rng)
-            chosen, max_rank = self._plan(data, expander, most)
+            chosen = self._plan(data, expander, most)
             say(self.verbose, str(chosen))
-            with self._folder(chosen) as folder:
+            with self._folder(chosen) as folder, workers(chosen.n_jobs):
                 keys, scores = self._keys(data, expander, measures, labels, folder)
                 parts = self._features(data, expander, keys, FeatureStore(folder, chosen.storage == "memory"))
-                options = {"C": float(self.C), "tol": float(self.tol), "max_rank": max_rank}
+                options = {"C": float(self.C), "tol": float(self.tol), **chosen.solver_options}
                 trials = Trials(data, parts, keys, labels, scores, options)
                 order, self.trace_, self.rejected_ = self._select(trials, most)
         self.measures_ = [measures[i] for i in order]
@@ -265,17 +263,22 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         X_val = check_vectors(self, X_val, vectors, reset=False)
         return Split(given(X, classes, labels, X_val, y_val), measures, self.basis)
 
-    def _plan(self, data: Data, expander: Expander, most: int) -> tuple[Plan, int | None]:
-        """Return where the features go, and the rank that the solver's preconditioner is held to."""
+    def _plan(self, data: Data, expander: Expander, most: int) -> Plan:
+        """Return where the features go, and what training on the widest set may take."""
         widest = sum(sorted(map(len, expander.measures))[-most:])
-        rank = None if self.memory_limit is None else first_rank(widest + 1)
-        training = work_bytes(len(data.labels), widest, len(data.positive), rank)
-        work = max(training, normalizer_bytes(self.normalize, expander))
-        size = expander.width * expander.dtype.itemsize // 4  # the plan counts numbers of four bytes
-        chosen = plan(data.n_all, size, work, "auto", self.memory_limit)
-        if chosen.storage == "recompute":  # every candidate is read dozens of times
-            chosen = plan(data.n_all, size, work, "disk", self.memory_limit)
-        return chosen, rank
+        itemsize = expander.dtype.itemsize
+        planned = partial(
+            plan_training,
+            len(data.labels),
+            widest,
+            itemsize,
+            len(data.positive),
+            features=itemsize * data.n_all * expander.width,
+            beside=normalizer_bytes(self.normalize, expander, len(data.labels)),
+            memory_limit=self.memory_limit,
+        )
+        chosen = planned()
+        return chosen if chosen.storage != "recompute" else planned(storage="disk")  # each is read dozens of times
 
     @contextmanager
     def _folder(self, chosen: Plan) -> Iterator[Path | None]:
@@ -283,7 +286,7 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
         if self.folder is not None:
             yield Path(self.folder)
         elif chosen.storage == "disk":
-            with tempfile.TemporaryDirectory(prefix="besvm-") as name:
+            with tempfile.TemporaryDirectory(prefix="besvm-", dir=chosen.folder) as name:
                 yield Path(name)
         else:
             yield None
