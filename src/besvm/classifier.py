@@ -16,13 +16,13 @@ from besvm._support.rows import n_rows
 from besvm._support.threads import workers
 from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors, make_rng
 from besvm.blocks.fill import by_blocks, filled
-from besvm.blocks.plan import plan
+from besvm.blocks.plan import plan_training
 from besvm.expand import Expander, FeatureMap, fit_expander, learn_feature_map, mark_input, training_set
 from besvm.linear import MarginClassifier
 from besvm.measures import TunableMeasures, as_measures
 from besvm.normalize import Normalization, as_normalization
 from besvm.solver.one_vs_one import largest_pair
-from besvm.solver.one_vs_rest import PENALTIES, LinearModel, n_columns, plan_work
+from besvm.solver.one_vs_rest import PENALTIES, LinearModel, n_columns
 
 MULTI_CLASS = ("ovr", "ovo", "ovo-pair-basis")
 
@@ -151,19 +151,27 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
         X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
         with workers(self.n_jobs):
             expander = fit_expander(X, classes[labels], measures, self.basis, make_rng(self.random_state), weights)
-            n, width = n_rows(X), expander.width
-            columns = n_columns(n, len(classes), self.probability)
-            work, options = plan_work(self.penalty, n, width, columns, sparing=self.memory_limit is not None)
-            work += 8 * normalization.matrices * max(measure.width for measure in expander.measures) ** 2
+            n, width, itemsize = n_rows(X), expander.width, expander.dtype.itemsize
+            beside, options = normalization.takes(expander.widths, n, itemsize), {}
             if self.multi_class != "ovr" and len(classes) > 2:
-                work += 4 * width * largest_pair(labels)
+                beside += itemsize * width * largest_pair(labels)
                 if self.multi_class == "ovo-pair-basis":
                     options["basis_labels"] = _labels_of_columns(expander, labels, classes)
-            chosen = plan(n, width, work, self.storage, self.memory_limit)
+            chosen = plan_training(
+                n,
+                width,
+                itemsize,
+                n_columns(n, len(classes), self.probability),
+                penalty=self.penalty,
+                beside=beside,
+                storage=self.storage,
+                memory_limit=self.memory_limit,
+            )
             say(self.verbose, str(chosen))
-            with filled(expander, X, chosen.storage, self.verbose) as blocks:
+            blocks = filled(expander, X, chosen.storage, self.verbose, chosen.folder)
+            with blocks, workers(chosen.n_jobs):
                 feature_map = learn_feature_map(expander, blocks, normalization, X, labels, weights)
-                model = self._train(blocks, classes, labels, weights, **options)
+                model = self._train(blocks, classes, labels, weights, **options, **chosen.solver_options)
         if self.penalty == "l1":
             feature_map, model = _without_unused(feature_map, model)
         self._take(classes, labels[weights > 0], model)

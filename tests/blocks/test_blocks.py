@@ -11,7 +11,6 @@ from besvm._support.memory import available_memory
 from besvm._support.units import parse_bytes, show_bytes
 from besvm.blocks import DiskBlocks, MemoryBlocks, disk, memory
 from besvm.blocks.npy import NpyMatrix
-from besvm.blocks.plan import plan
 from stores import STORES, make
 
 
@@ -128,49 +127,3 @@ def test_bytes_as_people_write_them():
         with pytest.raises(ValueError, match="memory_limit must be"):
             parse_bytes(wrong)
     assert 0 < available_memory() < 2**62
-
-
-def test_the_plan_follows_the_limit():
-    assert plan(1000, 1000, 10**6, "auto", "1 GB").storage == "memory"
-    assert plan(10_000, 10_000, 10**6, "auto", "100 MB").storage == "disk"
-    assert plan(10**7, 10**7, 10**6, "auto", "100 MB").storage == "recompute"
-    with pytest.raises(
-        MemoryError, match=r"within 100 MB, but with storage='memory' it needs 401 MB; use storage='auto'"
-    ):
-        plan(10_000, 10_000, 10**6, "memory", "100 MB")
-    with pytest.raises(MemoryError, match="smaller basis"):
-        plan(10_000, 10_000, 10**9, "auto", "100 MB")
-    with pytest.raises(ValueError, match="storage must be one of"):
-        plan(10, 10, 10, "tape", None)
-
-
-def peak_of(code: str, *args: str) -> int:
-    """Return by how many bytes the code raised the peak memory of a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), *args], capture_output=True, text=True, check=True
-    )
-    return int(done.stdout)
-
-
-FIT = """
-    import re, sys
-    import numpy as np
-    def peak():  # getrusage would count what the parent process had when it forked
-        return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
-    from besvm import BESVMClassifier
-    from besvm.similarities import RBF
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(12_000, 20)).astype(np.float32)
-    y = rng.integers(0, 4, len(X)) + 4 * (X[:, 0] > 0)
-    BESVMClassifier(RBF(0.05), basis=50, storage=sys.argv[1]).fit(X[:500], y[:500])  # load all that is loaded lazily
-    before = peak()
-    clf = BESVMClassifier(RBF(0.05), basis=4000, storage=sys.argv[1], memory_limit=sys.argv[2], tol=1e-2).fit(X, y)
-    assert clf.converged_
-    print(peak() - before)
-"""
-
-
-@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peak memory is read from /proc")
-@pytest.mark.parametrize(("storage", "limit"), [("memory", "500 MB"), ("disk", "320 MB")])
-def test_peak_memory_stays_under_the_limit(storage, limit):
-    assert peak_of(FIT, storage, limit) <= parse_bytes(limit)

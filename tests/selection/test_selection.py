@@ -18,13 +18,12 @@ from sklearn.preprocessing import FunctionTransformer
 from besvm import BESVMClassifier, Measure, Nystrom
 from besvm._support import threads
 from besvm.blocks import joined, memory
+from besvm.blocks.plan import plan_training
 from besvm.measures import as_measures
 from besvm.selection import GreedySelection, candidates
 from besvm.selection.split import hold_out
 from besvm.selection.store import ScoreBook
 from besvm.similarities import RBF
-from besvm.solver.newton import work_bytes
-from besvm.solver.preconditioner import first_rank
 
 CANDIDATES = ["linear", "rbf", "laplacian", "sigmoid"]
 
@@ -247,7 +246,7 @@ def test_a_class_that_was_never_trained_on_counts_as_missed(split):
 
 def test_short_memory_sends_the_candidates_to_disk_and_changes_little(split, capsys):
     roomy = select(basis=np.arange(300), n_measures=2, memory_limit="1 GB").fit(*split)
-    work = work_bytes(300, 600, 10, first_rank(601))
+    work = plan_training(300, 600, 4, 10, storage="disk", memory_limit="1 GB").work
     tight = select(basis=np.arange(300), n_measures=2, memory_limit=work + 10**6, verbose=1).fit(*split)
     assert (roomy.storage_, tight.storage_) == ("memory", "disk")
     assert same(roomy, tight)
@@ -258,7 +257,7 @@ def test_short_memory_sends_the_candidates_to_disk_and_changes_little(split, cap
 
 def test_the_last_training_is_planned_for_before_anything_is_computed(split, monkeypatch):
     """It has more rows, and holds some out in turn for the probabilities."""
-    limit = work_bytes(300, 600, 10, first_rank(601)) + 10**6
+    limit = plan_training(300, 600, 4, 10, storage="disk", memory_limit="1 GB").work + 10**6
     monkeypatch.setattr(candidates, "_fill", None)
     with pytest.raises(MemoryError, match=r"training must stay within .* but with storage='disk' it needs"):
         select(basis=np.arange(300), n_measures=2, memory_limit=limit, refit=True).fit(*split)

@@ -7,7 +7,7 @@ from sklearn.svm import LinearSVC
 import reference
 from besvm._support.threads import workers
 from besvm.blocks import MemoryBlocks
-from besvm.solver.l1 import solve_l1, work_bytes_l1
+from besvm.solver.l1 import solve_l1
 from besvm.solver.l1_model import FIRST_SET
 from besvm.solver.problem import Problem
 from stores import STORES, make, one_vs_rest
@@ -101,10 +101,6 @@ def test_little_memory_takes_more_passes_to_the_same_end(rng):
         np.testing.assert_allclose(tight.objective, ample.objective, rtol=2e-3)
         np.testing.assert_allclose(tight.margins, X @ tight.coef + tight.intercept, atol=1e-4)
     assert ((ample.coef != 0).sum(axis=0) > 100).all()
-
-
-def test_less_memory_is_planned_where_less_is_given():
-    assert work_bytes_l1(10_000, 4000, 10, 1 << 24) < work_bytes_l1(10_000, 4000, 10) < 2 * 4 * 10 * 4000**2
 
 
 def test_a_path_of_c_from_warm_starts(rng):

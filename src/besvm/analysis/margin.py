@@ -14,6 +14,7 @@ from besvm._support.rows import n_rows
 from besvm.analysis.unwrap import unwrap
 from besvm.baselines.dual import DualBESVMClassifier
 from besvm.baselines.kernel import KernelSVMClassifier
+from besvm.blocks.estimates import PAIR_VIEW
 from besvm.classifier import BESVMClassifier
 from besvm.linear import LinearSVMClassifier
 from besvm.normalize.spectrum import eigenpairs, rounding
@@ -21,7 +22,6 @@ from besvm.normalize.spectrum import eigenpairs, rounding
 Sides = tuple[int, int | None]  # class numbers; None stands for all other classes
 
 SAME = 1e-3  # relative: how closely the rows given must reproduce the model's own ‖w‖²
-VIEW_BYTES = 40  # for every entry of a pair's matrix, at most: itself, its spectrum fixed, and its eigenvectors
 FIX = "train with spectrum='clip', 'flip', 'shift' or 'square'"
 VISIBLE = 1e-4  # the share of ‖w‖² below which an eigenpair at the end of a curve is not drawn
 
@@ -263,7 +263,7 @@ def _views(model: Any, trained: np.ndarray, X: Any, y: Any) -> list[EigenView]:
     rows_of = [np.concatenate([np.flatnonzero(model._row_class == c) for c in model.pairs_[k]]) for k in trained]
     largest = max(map(len, rows_of))
     what = f"the eigenvalue view of {largest:,} rows, the largest pair of classes,"
-    seen = model._described(X, what, VIEW_BYTES * largest**2)
+    seen = model._described(X, what, PAIR_VIEW * largest**2)
     views = []
     for place, rows in zip(trained, rows_of, strict=True):
         gram = model._pair_matrix(seen, model.pairs_[place], rows)

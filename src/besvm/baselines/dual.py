@@ -20,8 +20,9 @@ from besvm._support.validation import (
     check_vectors,
     make_rng,
 )
-from besvm.baselines.pairs import check_fits, memory_limit_bytes
+from besvm.blocks.estimates import dual_bytes
 from besvm.blocks.fill import by_blocks, filled
+from besvm.blocks.plan import check_fits, limit_bytes
 from besvm.expand import Expander, fit_expander, learn_feature_map, mark_input, training_set
 from besvm.measures import TunableMeasures, as_measures
 from besvm.normalize import Normalization, Nystrom, Unscaled, as_normalization
@@ -176,10 +177,9 @@ class DualBESVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # t
         """Say how much memory training takes, or refuse it."""
         features = expander.dtype.itemsize * n * expander.width
         matrix = 8 * n_pair**2
-        solve = 8 * n_pair * expander.width + matrix + min(matrix // 2, CACHE_MB * 2**20)
-        normalize = 8 * normalization.matrices * max(measure.width for measure in expander.measures) ** 2
-        need = features + max(solve, normalize)
-        limit = memory_limit_bytes(self.memory_limit)
+        solve = dual_bytes(n_pair, expander.width, CACHE_MB * 2**20)
+        need = features + max(solve, normalization.takes(expander.widths, n, expander.dtype.itemsize))
+        limit = limit_bytes(self.memory_limit)
         if need > limit:
             raise MemoryError(
                 f"training must stay within {show_bytes(limit)}, but the features and the {n_pair:,} x {n_pair:,} "

@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 
 from besvm._support.rows import n_rows, take
+from besvm._support.threads import slices
+from besvm.blocks.contract import rows_for
+from besvm.blocks.estimates import copies_bytes
+from besvm.blocks.memory import CACHE_BYTES
 from besvm.expand.expander import FittedMeasure, in_dtype
 from besvm.expand.features import Samples, SharedFeatures
 from besvm.expand.fit import features_dtype, settle
@@ -159,10 +163,9 @@ def _in_dtype(parts: list[Part], seen: list[Seen], dtype: np.dtype[Any]) -> list
     return out
 
 
-def copies_bytes(seen: list[Seen]) -> int:
-    """Return what training copies of the items take: class by class, packed for comparing, and as exemplars."""
-    different = {id(form): getattr(form, "nbytes", 0) for one in seen for form in (one.samples, one.exemplars)}
-    return 3 * sum(different.values())
+def bytes_of_copies(seen: list[Seen]) -> int:
+    """Return what training copies of the items take."""
+    return copies_bytes([form for one in seen for form in (one.samples, one.exemplars)])
 
 
 def _check_precomputed(X: Any) -> None:
@@ -171,9 +174,14 @@ def _check_precomputed(X: Any) -> None:
             f"precomputed similarities must be square ({X.shape[0]} x {X.shape[0]}) to train a kernel SVM, "
             f"got {X.shape[0]} x {X.shape[1]}"
         )
-    off = np.abs(X - X.T)
-    if off.max() > 1e-5 * np.abs(X).max():
+    parts = slices(len(X), rows_for(CACHE_BYTES, len(X), X.itemsize))
+    largest = max(np.abs(X[rows]).max() for rows in parts)
+    for rows in parts:
+        off = np.abs(X[rows] - X[:, rows].T)
+        if off.max() <= 1e-5 * largest:
+            continue
         i, j = np.unravel_index(off.argmax(), off.shape)
+        i += rows.start
         raise ValueError(
             f"precomputed similarities must be symmetric for a kernel SVM, got {X[i, j]:g} in row {i}, column {j} and "
             f"{X[j, i]:g} in row {j}, column {i}; average both directions, of test rows too"

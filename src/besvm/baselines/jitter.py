@@ -14,7 +14,7 @@ from besvm._support.progress import say
 from besvm._support.rows import check_one_shape
 from besvm._support.units import show_bytes
 from besvm._support.validation import atomic_fit, check_classes, check_weights
-from besvm.baselines.pairs import memory_limit_bytes
+from besvm.blocks.plan import limit_bytes
 from besvm.similarities.grid.displacements import box
 
 
@@ -91,7 +91,7 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             checked = check_weights(X, labels, classes, None, sample_weight, np.float64)
             weights["sample_weight"] = np.tile(checked, len(moves))
-        need, limit = len(moves) * X.nbytes, memory_limit_bytes(self.memory_limit)
+        need, limit = len(moves) * X.nbytes, limit_bytes(self.memory_limit)
         size = f"{len(moves)} times {len(X):,} samples take {show_bytes(need)}"
         say(self.verbose, size)
         if need > limit:

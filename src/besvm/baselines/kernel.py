@@ -13,19 +13,17 @@ from besvm._support.progress import say
 from besvm._support.rows import n_rows
 from besvm._support.threads import workers
 from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors
-from besvm.baselines.gram import Seen, copies_bytes, fit_gram
+from besvm.baselines.gram import Seen, bytes_of_copies, fit_gram
 from besvm.baselines.pairs import (
     SPECTRUM_CHOICES,
     PairSolver,
-    check_fits,
-    memory_limit_bytes,
-    plan_pairs,
     rows_of_classes,
     train_pairs,
     votes_of,
 )
 from besvm.blocks.computed import rows_per_block
 from besvm.blocks.fill import by_blocks
+from besvm.blocks.plan import check_fits, limit_bytes, plan_pairs
 from besvm.expand import mark_input, training_set
 from besvm.measures import TunableMeasures, as_measures
 from besvm.solver.votes import class_pairs, class_scores, count_votes
@@ -143,10 +141,10 @@ class KernelSVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # t
         rows_of = rows_of_classes(labels, len(classes), weights > 0)
         sizes = [len(rows) for rows in rows_of]
         with workers(self.n_jobs):
-            limit = memory_limit_bytes(self.memory_limit)
+            limit = limit_bytes(self.memory_limit)
             plan_pairs(sizes, 4, self.spectrum, True, limit)  # refused before the features are computed, if at all
             gram, seen = fit_gram(X, classes[labels], measures, mixture)
-            plan = plan_pairs(sizes, gram.dtype.itemsize, self.spectrum, gram.psd, limit, copies_bytes(seen))
+            plan = plan_pairs(sizes, gram.dtype.itemsize, self.spectrum, gram.psd, limit, bytes_of_copies(seen))
             say(self.verbose, str(plan))
             items = [gram.items(seen, rows) for rows in rows_of]
             solver = PairSolver(C, tol, self.spectrum, gram.psd, gram.label, classes)
@@ -215,7 +213,7 @@ class KernelSVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # t
         check_fits(what, beside, self.memory_limit)
         with workers(self.n_jobs):
             seen = self._gram.describe(X)
-        check_fits(what, beside + copies_bytes(seen), self.memory_limit)
+        check_fits(what, beside + bytes_of_copies(seen), self.memory_limit)
         return seen
 
     def _matrix(self, seen: list[Seen], rows: np.ndarray) -> np.ndarray:

@@ -24,19 +24,17 @@ from besvm._support.validation import (
     check_weights,
     make_rng,
 )
-from besvm.baselines.gram import copies_bytes, fit_gram
+from besvm.baselines.gram import bytes_of_copies, fit_gram
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.baselines.pairs import (
     SPECTRUM_CHOICES,
-    PairPlan,
     PairSolver,
-    memory_limit_bytes,
-    plan_pairs,
     rows_of_classes,
     train_pairs,
     votes_of,
 )
 from besvm.blocks.computed import rows_per_block
+from besvm.blocks.plan import PairPlan, limit_bytes, plan_pairs
 from besvm.expand import mark_input, training_set
 from besvm.measures import TunableMeasures, as_measures
 from besvm.similarities.lookup import resolve
@@ -224,13 +222,13 @@ class _Search:
 
     def __init__(self, params: LineSearchMKL, X: Any, measures: Any, alphas: list[float], problem: _Problem) -> None:
         self.params, self.problem = params, problem
-        self.limit = memory_limit_bytes(params.memory_limit)
+        self.limit = limit_bytes(params.memory_limit)
         self.psd = [bool(resolve(measure.similarity).psd) for measure in measures]
         n = n_rows(X)
         self.held = 2 * 4 * n**2  # bytes of the matrices
         self._check_memory(f"the two {n:,} x {n:,} matrices", alphas)
         self.gram, seen = fit_gram(X, problem.classes[problem.labels], measures, np.ones(2))
-        self._plan_last(alphas, self.gram.dtype.itemsize, copies_bytes(seen))
+        self._plan_last(alphas, self.gram.dtype.itemsize, bytes_of_copies(seen))
         everyone = self.gram.items(seen, np.arange(n))
         self.matrices = [np.empty((n, n), dtype=np.float32) for _ in measures]
         rows_each = rows_per_block(n)

@@ -5,109 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigvalsh
 from sklearn.svm import SVC
 
-from besvm._support.memory import available_memory
 from besvm._support.progress import progress
 from besvm._support.threads import n_workers, thread_map, workers
-from besvm._support.units import parse_bytes, show_bytes
-from besvm.blocks.plan import AUTO_SHARE
+from besvm.blocks.plan import PairPlan
 from besvm.normalize.spectrum import SPECTRA, made_psd, rounding
 from besvm.solver.votes import class_pairs
 
 SPECTRUM_CHOICES = (None, *SPECTRA, "ignore")
 Block = Callable[[int, int], np.ndarray]  # (class a, class b) -> K of the rows of a against those of b
-
-# bytes for every entry of a pair's matrix: float64 itself and LIBSVM's float32 cache, then what the spectrum takes
-_SOLVE, _CHECK, _EIGEN = 12, 8, 48
-
-
-# --- how much memory ---
-
-
-@dataclass(frozen=True)
-class PairPlan:
-    """How many pairs are trained at once, and whether the blocks within the classes are kept for the next pair."""
-
-    jobs: int
-    keep: bool
-    rows: int  # of the largest pair
-    need: int  # bytes
-    limit: int
-
-    def __str__(self) -> str:
-        return (
-            f"the largest pair's matrix takes {show_bytes(8 * self.rows**2)} ({self.rows:,} rows), training "
-            f"{show_bytes(self.need)} in all, {self.jobs} at a time; the limit is {show_bytes(self.limit)}"
-        )
-
-
-def memory_limit_bytes(memory_limit: int | float | str | None) -> int:
-    """Return the limit in bytes: by default a share of what is free."""
-    return int(AUTO_SHARE * available_memory()) if memory_limit is None else parse_bytes(memory_limit)
-
-
-def check_fits(what: str, need: int, memory_limit: int | float | str | None) -> None:
-    """Refuse what would take more memory than the limit.
-
-    Examples
-    --------
-    >>> check_fits("the matrix", 8 * 1000**2, "1 MB")
-    Traceback (most recent call last):
-        ...
-    MemoryError: the matrix must stay within 1.0 MB, but needs 8.0 MB; raise memory_limit or use fewer rows
-    """
-    limit = memory_limit_bytes(memory_limit)
-    if need > limit:
-        raise MemoryError(
-            f"{what} must stay within {show_bytes(limit)}, but needs {show_bytes(need)}; "
-            "raise memory_limit or use fewer rows"
-        )
-
-
-def plan_pairs(
-    sizes: list[int], itemsize: int, spectrum: str | None, trusted: bool, limit: int, held: int = 0
-) -> PairPlan:
-    """Choose the quickest way to train all pairs of classes of these sizes within the limit, or refuse.
-
-    ``held`` bytes are taken already, or will be whatever the plan.
-
-    Examples
-    --------
-    >>> with workers(2):
-    ...     print(plan_pairs([1000, 1000, 900], 4, None, True, 10**9))
-    the largest pair's matrix takes 32 MB (2,000 rows), training 119 MB in all, 2 at a time; the limit is 1.0 GB
-    """
-    first, second = sorted(sizes, reverse=True)[:2]
-    rows = first + second
-    solve = (_SOLVE + _spectrum_bytes(spectrum, trusted)) * rows**2
-    n_pairs = len(sizes) * (len(sizes) - 1) // 2
-    blocks = itemsize * sum(size**2 for size in sizes)
-
-    def need(jobs: int, keep: bool) -> int:
-        waiting = min(n_pairs, 2 * jobs + 1) * itemsize * first * second
-        within = blocks if keep else min(n_pairs, 4) * itemsize * first**2
-        return held + jobs * solve + waiting + within
-
-    most = min(n_workers(), n_pairs)
-    for jobs, keep in [*((jobs, True) for jobs in range(most, 0, -1)), (1, False)]:
-        if need(jobs, keep) <= limit:
-            return PairPlan(jobs, keep, rows, need(jobs, keep), limit)
-    raise MemoryError(
-        f"training must stay within {show_bytes(limit)}, but the largest pair of classes, {rows:,} rows, needs "
-        f"{show_bytes(min(need(1, True), need(1, False)))} (its matrix alone {show_bytes(8 * rows**2)}); "
-        "raise memory_limit, use fewer rows, or BESVMClassifier, which needs no such matrix"
-    )
-
-
-def _spectrum_bytes(spectrum: str | None, trusted: bool) -> int:
-    if spectrum == "ignore" or (trusted and spectrum != "square"):
-        return 0
-    return _CHECK if spectrum in (None, "square") else _EIGEN
 
 
 # --- one pair ---
@@ -203,6 +115,9 @@ def train_pairs(
     other threads train (LIBSVM lets go of Python's lock).
     """
     threads = n_workers()
+    buffers: SimpleQueue[np.ndarray] = SimpleQueue()  # used again: of new matrices the allocator would keep as much
+    for _ in range(plan.jobs):
+        buffers.put(np.empty(plan.rows**2))
 
     @lru_cache(maxsize=None if plan.keep else 2)
     def within(a: int) -> np.ndarray:
@@ -221,7 +136,11 @@ def train_pairs(
         if task.blocks is None:
             return _uncontested(float(len(rows_of[b]) > 0) - float(len(rows_of[a]) > 0))
         rows = np.concatenate([rows_of[a], rows_of[b]])
-        model = solver(task.pair, _assembled(*task.blocks), len(rows_of[a]), weights[rows])
+        buffer = buffers.get()
+        try:
+            model = solver(task.pair, _assembled(*task.blocks, buffer), len(rows_of[a]), weights[rows])
+        finally:
+            buffers.put(buffer)
         return model._replace(support=rows[model.support], exemplars=rows[model.exemplars])
 
     models = []
@@ -233,9 +152,9 @@ def train_pairs(
     return models
 
 
-def _assembled(within_a: np.ndarray, between: np.ndarray, within_b: np.ndarray) -> np.ndarray:
+def _assembled(within_a: np.ndarray, between: np.ndarray, within_b: np.ndarray, buffer: np.ndarray) -> np.ndarray:
     n_a, n = len(within_a), len(within_a) + len(within_b)
-    K = np.empty((n, n))
+    K = buffer[: n * n].reshape(n, n)
     K[:n_a, :n_a], K[:n_a, n_a:] = within_a, between
     K[n_a:, :n_a], K[n_a:, n_a:] = between.T, within_b
     return K

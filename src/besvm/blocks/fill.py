@@ -60,13 +60,16 @@ def by_blocks(
     return out
 
 
-def filled(source: Source, X: Any, storage: str = "memory", verbose: int = 0) -> Any:
-    """Return the RowBlocks of ``source`` over the rows of X, computed once (or, for "recompute", on every pass)."""
+def filled(source: Source, X: Any, storage: str = "memory", verbose: int = 0, folder: Any = None) -> Any:
+    """Return the RowBlocks of ``source`` over the rows of X, computed once (or, for "recompute", on every pass).
+
+    ``folder`` is where those on disk go; by default where Python's ``tempfile`` puts files.
+    """
     shape, rows_each = (n_rows(X), source.width), source.rows_per_block
     if storage == "recompute":
         return ComputedBlocks(shape, lambda rows: source(span(X, rows), rows.start), source.dtype, rows_each)
     disk = storage == "disk"
-    blocks = DiskBlocks(shape, source.dtype) if disk else MemoryBlocks(np.empty(shape, dtype=source.dtype))
+    blocks = DiskBlocks(shape, source.dtype, folder) if disk else MemoryBlocks(np.empty(shape, dtype=source.dtype))
     try:
         by_blocks(X, source, blocks.matrix, rows_each, "similarities to the basis", verbose)
     except BaseException:

@@ -1,56 +1,235 @@
-"""Where the features live while a classifier is trained: planned from their size."""
+"""The one memory plan: where the features live, what the solver may take, and what is refused."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from besvm._support.memory import available_memory
+from besvm._support.memory import available_memory, is_memory
+from besvm._support.threads import n_workers
 from besvm._support.units import parse_bytes, show_bytes
+from besvm.blocks.estimates import (
+    HESSIAN_BYTES,
+    SPARING,
+    computing_bytes,
+    first_rank,
+    l1_bytes,
+    last_rank,
+    newton_bytes,
+    pair_bytes,
+    pairs_bytes,
+)
 
 STORAGES = ("auto", "memory", "disk", "recompute")
 AUTO_SHARE = 0.7  # of the memory that is free now: others live on this machine too
+DISK_SHARE = 0.9  # of a disk that is free now
+OTHER_DISKS = ("/var/tmp",)  # where else temporary files may go, if the usual place is none
+
+Limit = int | float | str | None  # bytes, or text like "4 GB"; None: a share of what is free
+
+
+def limit_bytes(memory_limit: Limit) -> int:
+    """Return the limit in bytes: by default a share of what is free."""
+    return int(AUTO_SHARE * available_memory()) if memory_limit is None else parse_bytes(memory_limit)
+
+
+def check_fits(what: str, need: int, memory_limit: Limit) -> None:
+    """Refuse what would take more memory than the limit.
+
+    Examples
+    --------
+    >>> check_fits("the matrix", 8 * 1000**2, "1 MB")
+    Traceback (most recent call last):
+        ...
+    MemoryError: the matrix must stay within 1.0 MB, but needs 8.0 MB; raise memory_limit or use fewer rows
+    """
+    limit = limit_bytes(memory_limit)
+    if need > limit:
+        raise MemoryError(
+            f"{what} must stay within {show_bytes(limit)}, but needs {show_bytes(need)}; "
+            "raise memory_limit or use fewer rows"
+        )
+
+
+# --- a linear SVM on features ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Where the features go, and why."""
+    """Where the features go, what training may take, and why.
+
+    Attributes
+    ----------
+    storage : {"memory", "disk", "recompute"}
+    solver_options : dict
+        What the solver must be told to keep to the plan.
+    n_jobs : int or None
+        How many threads may work at once, where the blocks of all of them would break the limit; None: all.
+    folder : Path or None
+        Where files go, if the features live on disk.
+    features, work, limit : int
+        Bytes: of the features, of what training takes beside them, and what may be taken in all.
+    note : str
+        What the user should know about the temporary folder.
+    """
 
     storage: str
-    features: int  # bytes
-    work: int  # bytes that training takes beside the features
+    solver_options: dict[str, Any]
+    n_jobs: int | None
+    folder: Path | None
+    features: int
+    work: int
     limit: int
+    note: str = ""
 
     def __str__(self) -> str:
         need = f"the features take {show_bytes(self.features)} and training {show_bytes(self.work)} more"
         where = {"memory": "in memory", "disk": "on disk", "recompute": "computed anew on every pass"}[self.storage]
-        return f"features {where}: {need}; the limit is {show_bytes(self.limit)}"
+        fewer = "" if self.n_jobs is None else f", by only {self.n_jobs} threads"
+        return f"features {where}: {need}{fewer}; the limit is {show_bytes(self.limit)}{self.note}"
 
 
-def plan(n: int, width: int, work: int, storage: str, memory_limit: int | float | str | None) -> Plan:
+def plan_training(
+    n: int,
+    width: int,
+    itemsize: int,
+    n_columns: int,
+    *,
+    penalty: str = "l2",
+    beside: int = 0,
+    features: int | None = None,
+    storage: str = "auto",
+    memory_limit: Limit = None,
+) -> Plan:
     """Choose a store that keeps the peak under the limit; say what is missing where none does.
+
+    Parameters
+    ----------
+    n, width, itemsize : int
+        The rows and columns of the features to train on, and the bytes of a number.
+    n_columns : int
+        How many problems are solved at once.
+    penalty : {"l2", "l1"}
+    beside : int
+        Bytes that something else takes during training.
+    features : int, optional
+        The bytes of all features, where they are more than those trained on at a time.
+    storage : {"auto", "memory", "disk", "recompute"}
+    memory_limit : int, float, str or None
+        With a limit, the solver is told to save memory, at the cost of passes.
 
     Examples
     --------
-    >>> print(plan(10_000, 4_000, 20_000_000, "auto", "1 GB"))
-    features in memory: the features take 160 MB and training 20 MB more; the limit is 1.0 GB
+    >>> from besvm._support.threads import workers
+    >>> with workers(2):
+    ...     print(plan_training(10_000, 4_000, 4, 10, memory_limit="1 GB"))
+    features in memory: the features take 160 MB and training 243 MB more; the limit is 1.0 GB
     """
     if storage not in STORAGES:
         raise ValueError(f"storage must be one of {', '.join(map(repr, STORAGES))}, got {storage!r}")
-    features = 4 * n * width
-    limit = int(AUTO_SHARE * available_memory()) if memory_limit is None else parse_bytes(memory_limit)
-    if storage == "auto":
-        if features + work <= limit:
-            storage = "memory"
-        else:
-            storage = "disk" if features < 0.9 * shutil.disk_usage(tempfile.gettempdir()).free else "recompute"
-    need = work + (features if storage == "memory" else 0)
-    if need > limit and not (memory_limit is None and storage != "memory"):
+    features = itemsize * n * width if features is None else features
+    limit = limit_bytes(memory_limit)
+    options = _solver_options(penalty, width, sparing=memory_limit is not None)
+    estimate = l1_bytes if penalty == "l1" else newton_bytes
+
+    def work(storage: str, n_jobs: int) -> int:
+        training = estimate(n, width, n_columns, itemsize, storage, n_jobs, **options)
+        return beside + computing_bytes(n, width, itemsize) + training
+
+    n_jobs, folder, note = n_workers(), None, ""
+    if storage == "auto" and features + work("memory", n_jobs) <= limit:
+        storage = "memory"
+    if storage in ("auto", "disk"):
+        folder, note = _disk_with_room(features)
+        storage = "recompute" if storage == "auto" and folder is None else "disk"
+    held = features if storage == "memory" or (storage == "disk" and is_memory(folder or _usual_folder())) else 0
+    while n_jobs > 1 and held + work(storage, n_jobs) > limit:
+        n_jobs = (n_jobs + 1) // 2
+    need = held + work(storage, n_jobs)
+    if need > limit and (held or memory_limit is not None):
         raise MemoryError(
             f"training must stay within {show_bytes(limit)}, but with storage={storage!r} it needs "
             f"{show_bytes(need)}; "
             + ("use storage='auto', " if storage == "memory" else "")
-            + "raise memory_limit, or use a smaller basis"
+            + f"raise memory_limit, or use a smaller basis{note}"
         )
-    return Plan(storage, features, work, limit)
+    fewer = n_jobs if n_jobs < n_workers() else None
+    return Plan(storage, options, fewer, folder, features, need - held, limit, note)
+
+
+def _solver_options(penalty: str, width: int, sparing: bool) -> dict[str, Any]:
+    """Return what the solver is told: with ``sparing``, to take less memory, and perhaps more passes."""
+    if penalty == "l1":
+        return {"hessian_bytes": HESSIAN_BYTES // (SPARING if sparing else 1)}
+    return {"max_rank": first_rank(width + 1) if sparing else last_rank(width + 1)}
+
+
+def _usual_folder() -> Path:
+    return Path(tempfile.gettempdir())
+
+
+def _disk_with_room(n_bytes: int) -> tuple[Path | None, str]:
+    """Return a temporary folder on a disk with so many bytes free (None: there is none), and what to say about it.
+
+    A folder in memory is no disk: what is written there would break the limit that it is to keep.
+    """
+    usual = _usual_folder()
+    for folder in (usual, *map(Path, OTHER_DISKS)):
+        usable = os.access(folder, os.W_OK) and not is_memory(folder)
+        if usable and n_bytes < DISK_SHARE * shutil.disk_usage(folder).free:
+            return folder, f"; {usual} is memory, so files go to {folder}" if is_memory(usual) else ""
+    return None, f"; {usual} is memory and no disk: set TMPDIR to a folder on a disk" if is_memory(usual) else ""
+
+
+# --- kernel SVMs, pair by pair ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PairPlan:
+    """How many pairs are trained at once, and whether the blocks within the classes are kept for the next pair."""
+
+    jobs: int
+    keep: bool
+    rows: int  # of the largest pair
+    need: int  # bytes
+    limit: int
+
+    def __str__(self) -> str:
+        return (
+            f"the largest pair's matrix takes {show_bytes(8 * self.rows**2)} ({self.rows:,} rows), training "
+            f"{show_bytes(self.need)} in all, {self.jobs} at a time; the limit is {show_bytes(self.limit)}"
+        )
+
+
+def plan_pairs(
+    sizes: Sequence[int], itemsize: int, spectrum: str | None, trusted: bool, limit: int, held: int = 0
+) -> PairPlan:
+    """Choose the quickest way to train all pairs of classes of these sizes within the limit, or refuse.
+
+    ``held`` bytes are taken already, or will be whatever the plan.
+
+    Examples
+    --------
+    >>> from besvm._support.threads import workers
+    >>> with workers(2):
+    ...     print(plan_pairs([1000, 1000, 900], 4, None, True, 10**9))
+    the largest pair's matrix takes 32 MB (2,000 rows), training 178 MB in all, 2 at a time; the limit is 1.0 GB
+    """
+    rows = sum(sorted(sizes)[-2:])
+    solve = pair_bytes(rows, spectrum, trusted)
+    most = min(n_workers(), len(sizes) * (len(sizes) - 1) // 2)
+    ways = [*((jobs, True) for jobs in range(most, 0, -1)), (1, False)]
+    needs = [held + pairs_bytes(sizes, itemsize, solve, *way) for way in ways]
+    for (jobs, keep), need in zip(ways, needs, strict=True):
+        if need <= limit:
+            return PairPlan(jobs, keep, rows, need, limit)
+    raise MemoryError(
+        f"training must stay within {show_bytes(limit)}, but the largest pair of classes, {rows:,} rows, needs "
+        f"{show_bytes(min(needs))} (its matrix alone {show_bytes(8 * rows**2)}); "
+        "raise memory_limit, use fewer rows, or BESVMClassifier, which needs no such matrix"
+    )

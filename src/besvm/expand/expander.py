@@ -82,13 +82,18 @@ class Expander:
     @property
     def groups(self) -> list[slice]:
         """The columns of each measure."""
-        ends = np.cumsum([measure.width for measure in self.measures])
-        return [slice(int(end) - measure.width, int(end)) for measure, end in zip(self.measures, ends, strict=True)]
+        ends = np.cumsum(self.widths)
+        return [slice(int(end) - width, int(end)) for width, end in zip(self.widths, ends, strict=True)]
+
+    @property
+    def widths(self) -> list[int]:
+        """The number of columns of each measure."""
+        return [measure.width for measure in self.measures]
 
     @property
     def width(self) -> int:
         """The number of columns in all."""
-        return sum(measure.width for measure in self.measures)
+        return sum(self.widths)
 
     @property
     def rows_per_block(self) -> int:

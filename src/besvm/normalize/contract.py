@@ -60,15 +60,16 @@ class Normalization(BaseEstimator, ABC):  # type: ignore[misc]
     ----------
     mixes : bool
         Whether its features mix exemplars.
-    matrices : int
-        How many B x B matrices of float64 it takes to learn, for the memory plan.
     """
 
     mixes: ClassVar[bool] = False
-    matrices: ClassVar[int] = 0
 
     def check(self) -> None:
         """Refuse parameters that make no sense."""
+
+    def takes(self, widths: list[int], n: int, itemsize: int) -> int:
+        """Return the bytes that learning takes beside the features: ``widths`` columns a measure, n rows."""
+        return 0
 
     @abstractmethod
     def learn(self, raw: RawSimilarities) -> Normalizer:

@@ -10,8 +10,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.threads import n_workers
 from besvm._support.validation import atomic_fit, check_choice, validated
 from besvm.blocks import MemoryBlocks, RowBlocks
+from besvm.blocks.estimates import nystrom_bytes
 from besvm.normalize.contract import Normalization, Normalizer, RawSimilarities
 from besvm.normalize.spectrum import SPECTRA, check_matrix, inverse_root, rounding
 
@@ -59,7 +61,6 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Normalization):
     """
 
     mixes = True
-    matrices = 7  # the eigenvectors of K_mm, with their work space
 
     def __init__(self, spectrum: str = "clip") -> None:
         self.spectrum = spectrum
@@ -93,6 +94,10 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Normalization):
     def check(self) -> None:
         """Refuse a spectrum that is not one of the choices."""
         check_choice("spectrum", self.spectrum, WAYS)
+
+    def takes(self, widths: list[int], n: int, itemsize: int) -> int:
+        """Return the bytes that the eigenvectors take."""
+        return nystrom_bytes(widths, n, itemsize, n_workers())
 
     def learn(self, raw: RawSimilarities) -> Normalizer:
         """Take the inverse root for each measure: what makes it a normalization (see ``normalize=``)."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from besvm._support.threads import n_workers
+from besvm.blocks.estimates import last_rank, newton_bytes, pair_bytes, pairs_bytes
 from besvm.reproduction.lab import TEST_FOLD, Basis, Lab
-from besvm.solver.newton import work_bytes
 
 IMAGES = 60_000  # with which fixed costs were measured
 TRAIN_SECONDS = 4e-8  # for every feature of every row
 KERNEL_SECONDS = {8: 2.7e-8, 4: 6e-8}  # of a kernel SVM, for every pair of rows, by the size of the cells
-PAIR_BYTES = 21  # of a pair of classes, for every entry of its matrix, with those that wait to be trained
 PAIR_SECONDS = {  # for every pair of images, on two cores
     "H8L": 1e-8,
     "H8R": 2e-8,
@@ -62,7 +62,9 @@ class Costs:
     def fit_memory(self, n_measures: int, n_folds: int, width: int, n_columns: int | None = None) -> int:
         """Return the bytes of :meth:`Lab.fit` at its peak."""
         n, D = len(self.lab.train_rows(n_folds)), width * n_measures
-        return 4 * (n + len(self.lab.test_rows)) * D + work_bytes(n, D, n_columns or self.lab.n_classes)
+        columns = n_columns or self.lab.n_classes
+        training = newton_bytes(n, D, columns, 4, "memory", n_workers(), last_rank(D + 1))
+        return 4 * (n + len(self.lab.test_rows)) * D + training
 
     @staticmethod
     def train(rows: int, width: int) -> float:
@@ -76,5 +78,5 @@ class Costs:
 
     def kernel_memory(self, rows: int) -> int:
         """Return the bytes of a kernel SVM: two pairs of classes at a time, and the blocks that pairs share."""
-        pair = 2 * rows // self.lab.n_classes
-        return 2 * PAIR_BYTES * pair**2 + 4 * rows**2 // self.lab.n_classes
+        sizes = [rows // self.lab.n_classes] * self.lab.n_classes
+        return pairs_bytes(sizes, 4, pair_bytes(2 * sizes[0], None, trusted=True), jobs=2, keep=True)

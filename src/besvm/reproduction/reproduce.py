@@ -13,8 +13,8 @@ import numpy as np
 from besvm._support.extras import optional
 from besvm._support.figures import in_style, rendered
 from besvm._support.files import sweep, write_bytes, write_text
-from besvm._support.memory import available_memory
 from besvm._support.units import parse_bytes, show_bytes
+from besvm.blocks.plan import limit_bytes
 from besvm.reproduction.cache import MatrixCache
 from besvm.reproduction.cells import Cell, Experiment
 from besvm.reproduction.config import FULL, QUICK, Config
@@ -73,7 +73,7 @@ def reproduce(
     """
     optional("matplotlib", "drawing the figures")  # checked before hours of computing
     chosen = experiments(names)
-    limit = int(0.7 * available_memory()) if memory_limit is None else parse_bytes(memory_limit)
+    limit = limit_bytes(memory_limit)
     cache_bytes = parse_bytes(cache_limit, "cache_limit")
     out = output_folder(out)
     sweep(out)

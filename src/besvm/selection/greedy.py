@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,7 +23,7 @@ from besvm._support.validation import (
     forget,
     make_rng,
 )
-from besvm.blocks.plan import Plan, plan
+from besvm.blocks.plan import Plan, plan_training
 from besvm.classifier import BESVMClassifier
 from besvm.expand import Expander, fit_expander, mark_input
 from besvm.measures import Measure, as_measures, compares_vectors
@@ -32,7 +33,7 @@ from besvm.selection.split import Split, given, hold_out
 from besvm.selection.store import FeatureStore, make_folder
 from besvm.selection.trace import draw, table
 from besvm.selection.trials import Trials, choose
-from besvm.solver.one_vs_rest import n_columns, plan_work
+from besvm.solver.one_vs_rest import n_columns
 
 
 def _refits(self: Any) -> bool:
@@ -177,14 +178,14 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         most = min(self.n_measures, len(names))
         normalization = as_normalization(self.normalize)
         expander = fit_expander(split.X, split.classes[split.labels], split.measures, split.basis, rng)
-        chosen, options = self._plan(split, expander, most, n)
+        chosen = self._plan(split, expander, most, n)
         say(self.verbose, str(chosen))
         in_memory = chosen.storage == "memory"
         keys = find_keys(split, expander, names, normalization, (float(self.C), float(self.tol)), folder, self.verbose)
-        with scratch(in_memory, folder) as passing:
+        with scratch(in_memory, folder or chosen.folder) as passing, workers(chosen.n_jobs):
             stores = FeatureStore(folder, in_memory), FeatureStore(passing and Path(passing), in_memory)
             parts = compute_features(split, expander, keys, normalization, *stores, self.verbose)
-            options |= {"C": float(self.C), "tol": float(self.tol)}
+            options = {"C": float(self.C), "tol": float(self.tol), **chosen.solver_options}
             trials = Trials(split, parts, keys.names, names, keys.scores, options)
             order, self.trace_, self.rejected_ = choose(trials, most, self.min_gain, self.verbose)
         self.storage_ = chosen.storage
@@ -279,21 +280,25 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X_val = check_vectors(self, X_val, vectors, reset=False)
         return given(X, self.classes_, labels, X_val, y_val, measures, self.basis)
 
-    def _plan(self, split: Split, expander: Expander, most: int, n: int) -> tuple[Plan, dict[str, Any]]:
-        """Return where the features go, and what the solver is told to save; n rows will be trained on last."""
-        widths = sorted(measure.width for measure in expander.measures)
-        widest, sparing = sum(widths[-most:]), self.memory_limit is not None
-        columns = n_columns(len(split.labels), len(split.classes), probability=False)
-        work, options = plan_work("l2", len(split.labels), widest, columns, sparing)
-        if self.refit:
+    def _plan(self, split: Split, expander: Expander, most: int, n: int) -> Plan:
+        """Return where the features go, and what training on the widest set may take; n rows are trained on last."""
+        widest, itemsize = sum(sorted(expander.widths)[-most:]), expander.dtype.itemsize
+        beside = as_normalization(self.normalize).takes(expander.widths, n, itemsize)
+        if self.refit:  # what the classifier will refuse, is refused before the search
             columns = n_columns(n, len(self.classes_), probability=True)
-            work = max(work, plan_work("l2", n, widest, columns, sparing)[0])
-        work = max(work, 8 * as_normalization(self.normalize).matrices * widths[-1] ** 2)
-        size = expander.width * expander.dtype.itemsize // 4  # the plan counts numbers of four bytes
-        chosen = plan(split.n_all, size, work, "auto", self.memory_limit)
-        if chosen.storage == "recompute":  # every candidate is read dozens of times
-            chosen = plan(split.n_all, size, work, "disk", self.memory_limit)
-        return chosen, options
+            plan_training(n, widest, itemsize, columns, beside=beside, memory_limit=self.memory_limit)
+        planned = partial(
+            plan_training,
+            len(split.labels),
+            widest,
+            itemsize,
+            n_columns(len(split.labels), len(split.classes), probability=False),
+            features=itemsize * split.n_all * expander.width,
+            beside=beside,
+            memory_limit=self.memory_limit,
+        )
+        chosen = planned()
+        return chosen if chosen.storage != "recompute" else planned(storage="disk")  # each is read dozens of times
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

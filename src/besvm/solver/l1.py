@@ -17,16 +17,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from besvm._support.threads import n_workers, thread_map
-from besvm.blocks.computed import COMPUTE_BYTES
+from besvm._support.threads import thread_map
 from besvm.blocks.contract import RowBlocks
-from besvm.blocks.memory import COARSE_BYTES
+from besvm.blocks.estimates import HESSIAN_BYTES, l1_budget
 from besvm.solver.l1_model import Model, shrunk, smallest_subgradient
-from besvm.solver.newton import BLOCKS_IN_FLIGHT
 from besvm.solver.problem import TINY, Columns, Intercept, Problem, Result
 
-HESSIAN_BYTES = 1 << 28  # what the Hessians of the columns solved together may take
-SMALLEST_LIMIT = 32  # weights that a working set may always have
 LOOSE, TIGHT = 0.25, 0.01  # a model is minimized until its subgradient is such a share of what it was
 SMALL_SET, EXACT = 128, 1e-10
 ARMIJO = 1e-2  # the share of the promised decrease that a step must bring
@@ -82,7 +78,7 @@ def solve_l1(
     array([[0.75],
            [0.  ]])
     """
-    together, limit = _budget(blocks.shape[1], blocks.dtype.itemsize, hessian_bytes)
+    together, limit = l1_budget(blocks.shape[1], blocks.dtype.itemsize, hessian_bytes)
     K = len(problem.positive)
     results = []
     for columns in np.split(np.arange(K), range(together, K, together)):
@@ -91,27 +87,6 @@ def solve_l1(
             solver.start_from(start[0][:, columns], start[1][columns])
         results.append(solver.run(tol, max_iter, report))
     return results[0] if len(results) == 1 else _side_by_side(results)
-
-
-def work_bytes_l1(n: int, n_features: int, n_columns: int, hessian_bytes: int = HESSIAN_BYTES) -> int:
-    """Return an upper estimate of the memory that :func:`solve_l1` takes beside the features, in float32.
-
-    Counted are eight (n, K) arrays and a dozen (D, K) arrays; the Hessians, with two copies of one for every worker;
-    the rows gathered for them, and the blocks in flight.
-    """
-    together, largest = _budget(n_features, 4, hessian_bytes)
-    together = min(together, n_columns)
-    at_once = min(together, n_workers())
-    hessians = 4 * largest**2 * (together + 2 * at_once)
-    gathered = 4 * at_once * min(4 * n * (n_features + 1), COARSE_BYTES)
-    in_flight = BLOCKS_IN_FLIGHT * min(COMPUTE_BYTES, 8 * n * (n_features + 1))
-    return 8 * 4 * n * n_columns + 12 * 8 * (n_features + 1) * n_columns + hessians + gathered + in_flight
-
-
-def _budget(n_features: int, itemsize: int, hessian_bytes: int) -> tuple[int, int]:
-    """Return how many columns to solve together, and how many weights a working set may have."""
-    limit = min(n_features + 1, max(SMALLEST_LIMIT, int(np.sqrt(hessian_bytes / itemsize))))
-    return max(1, hessian_bytes // (itemsize * limit**2)), limit
 
 
 def _side_by_side(results: list[Result]) -> Result:

@@ -16,13 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from besvm.blocks.computed import COMPUTE_BYTES
 from besvm.blocks.contract import RowBlocks
-from besvm.solver.preconditioner import Preconditioner, last_rank, sketch
+from besvm.solver.preconditioner import Preconditioner, sketch
 from besvm.solver.problem import Columns, Intercept, Problem, Result
 
 MAX_CG = 50  # steps of one Newton direction; the preconditioner makes three usual
-BLOCKS_IN_FLIGHT = 12  # blocks, their products, and what the allocator keeps of them: measured
 MAX_LINE = 30  # steps of one line search; four are usual
 FORCING = 0.25  # a direction is good enough once its residual is this share of the gradient
 
@@ -126,18 +124,6 @@ def solve_path(blocks: RowBlocks, problem: Problem, Cs: list[float] | np.ndarray
             options |= {"start": (last.coef, last.intercept), "preconditioner": last.preconditioner}
         results.append(solve(blocks, problem, C, **options))
     return results
-
-
-def work_bytes(n: int, n_features: int, n_columns: int, max_rank: int | None = None) -> int:
-    """Return an upper estimate of the memory that a solve takes beside the features, in float32.
-
-    Counted are eight (n, K) arrays and a dozen (D, K) arrays, with the preconditioner's coordinates and vectors, its
-    sketch, and the blocks in flight.
-    """
-    rank = max_rank or last_rank(n_features + 1)
-    rows = n * (8 * 4 * n_columns + 4 * rank + 16)
-    features = (n_features + 1) * (12 * 8 * n_columns + 4 * rank + 4 * 8 * 2 * rank)
-    return rows + features + BLOCKS_IN_FLIGHT * min(COMPUTE_BYTES, 8 * n * (n_features + 1))
 
 
 class _Newton(Columns):

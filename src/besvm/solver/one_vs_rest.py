@@ -15,9 +15,8 @@ from besvm._support.progress import progress, say
 from besvm._support.threads import threads_for
 from besvm.blocks import RowBlocks
 from besvm.solver.calibration import HELD_OUT_TOL, _calibrate, average, folds, held_out_problem, n_folds_for
-from besvm.solver.l1 import HESSIAN_BYTES, solve_l1, work_bytes_l1
-from besvm.solver.newton import solve, work_bytes
-from besvm.solver.preconditioner import first_rank
+from besvm.solver.l1 import solve_l1
+from besvm.solver.newton import solve
 from besvm.solver.problem import Intercept, Problem, Result
 
 PENALTIES = ("l2", "l1")
@@ -51,7 +50,7 @@ def fit_linear(
 ) -> LinearModel:
     """Train one-vs-rest (one column for two classes), and settle the slope of the probabilities on held-out rows.
 
-    ``memory`` is what :func:`plan_work` says that the solver should save.
+    ``memory`` is what the plan says that the solver may take (``Plan.solver_options``).
     """
     positive = np.array([1]) if n_classes == 2 else np.arange(n_classes)
     problem = Problem(labels, positive, weights)
@@ -120,17 +119,3 @@ def n_columns(n: int, n_classes: int, probability: bool) -> int:
     """Return how many columns are ever solved at once."""
     one_vs_rest = 1 if n_classes == 2 else n_classes
     return one_vs_rest * (n_folds_for(n) if probability else 1)
-
-
-def plan_work(penalty: str, n: int, n_features: int, n_columns: int, sparing: bool) -> tuple[int, dict[str, Any]]:
-    """Return the memory that training takes beside the features, and what ``fit_linear`` needs to know to keep to it.
-
-    ``sparing`` is for where memory is short: the solver then takes less, and perhaps more passes.
-    """
-    if penalty == "l1":
-        hessian_bytes = HESSIAN_BYTES // (8 if sparing else 1)
-        return work_bytes_l1(n, n_features, n_columns, hessian_bytes), {"hessian_bytes": hessian_bytes}
-    if not sparing:
-        return work_bytes(n, n_features, n_columns), {}
-    rank = first_rank(n_features + 1)
-    return work_bytes(n, n_features, n_columns, rank), {"max_rank": rank}

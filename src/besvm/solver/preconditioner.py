@@ -9,7 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from besvm._support.threads import WORTH_THREADS, thread_map
+from besvm._support.threads import WORTH_THREADS, slices, thread_map
+from besvm.blocks.contract import rows_for
+from besvm.blocks.estimates import first_rank, last_rank
+from besvm.blocks.memory import CACHE_BYTES
 
 FLAT = 40.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
 STIFF = 0.01  # rounding errors of this share of the flat part are worth a second projection
@@ -75,23 +78,17 @@ class Preconditioner:
 
     def _factor(self, active: np.ndarray, C: float) -> tuple[Any, float]:
         """Return the Cholesky factor of the Hessian within the span, and the trace."""
-        rows = np.flatnonzero(active)
-        part = self.coordinates[rows]
-        part *= np.sqrt(active[rows]).astype(part.dtype)[:, None]
-        hessian = 2 * C * (part.T @ part).astype(np.float64)
+        n, r = self.coordinates.shape
+        hessian = np.zeros((r, r))
+        for some in slices(n, rows_for(CACHE_BYTES, r, self.coordinates.itemsize)):  # all at once would be a copy
+            rows = np.flatnonzero(active[some])
+            part = self.coordinates[some][rows]
+            part *= np.sqrt(active[some][rows]).astype(part.dtype)[:, None]
+            hessian += 2 * C * (part.T @ part)
         trace = float(np.trace(hessian))
-        hessian[np.diag_indices_from(hessian)] += 1 + float(np.finfo(part.dtype).eps) * trace  # it stays definite
+        eps = float(np.finfo(self.coordinates.dtype).eps)
+        hessian[np.diag_indices_from(hessian)] += 1 + eps * trace  # it stays definite
         return cho_factor(hessian, lower=True), trace
-
-
-def first_rank(size: int) -> int:
-    """Return how many eigenvectors to begin with: forming their Hessians then costs about one pass."""
-    return size if size <= 128 else max(64, min(256, int(2 * np.sqrt(size))))
-
-
-def last_rank(size: int) -> int:
-    """Return how many eigenvectors at most: their coordinates then take a quarter of the memory of the features."""
-    return size if size <= 512 else max(256, min(1024, size // 4))
 
 
 def sketch(design: Design, weights: np.ndarray, C: float, max_rank: int | None = None, seed: int = 0) -> Preconditioner:
