@@ -17,13 +17,12 @@ from sklearn.preprocessing import FunctionTransformer
 
 from besvm import BESVMClassifier, Measure, Nystrom
 from besvm._support import threads
-from besvm.blocks import joined
 from besvm.measures import as_measures
-from besvm.selection import GreedySelection, candidates
+from besvm.selection import GreedySelection, candidates, trials
 from besvm.selection.split import hold_out
 from besvm.selection.store import ScoreBook
 from besvm.similarities import RBF
-from besvm.solver.newton import work_bytes
+from besvm.solver.newton import solve, work_bytes
 from besvm.solver.preconditioner import first_rank
 
 CANDIDATES = ["linear", "rbf", "laplacian", "sigmoid"]
@@ -379,18 +378,22 @@ def test_a_run_that_fails_leaves_no_half_file_and_no_half_fit(split, tmp_path):
 # --- threads, and what is not finite ---------------------------------------------------------------------------------
 
 
-def test_threads_change_nothing(split, monkeypatch):
+def test_threads_change_nothing(digits, monkeypatch):
+    (X, y), used = digits, []
+
+    def watched(blocks, problem, **options):
+        used.append(list(blocks.map(lambda rows, block: current_thread().name)))
+        return solve(blocks, problem, **options)
+
     monkeypatch.setattr(threads, "WORTH_THREADS", 0)
-    monkeypatch.setattr(joined, "CACHE_BYTES", 8 * 40 * 80)  # blocks of 80 rows for one candidate, 40 for two
-    used = set()
-    read = joined.SideBySide._read
-    monkeypatch.setattr(
-        joined.SideBySide, "_read", lambda self, rows: used.add(current_thread().name) or read(self, rows)
-    )
-    alone = select(["linear", "sigmoid"], n_jobs=1, n_measures=2).fit(*split)
-    assert not any(name.startswith("besvm") for name in used)
-    assert same(alone, select(["linear", "sigmoid"], n_jobs=3, n_measures=2).fit(*split))
-    assert len([name for name in used if name.startswith("besvm")]) > 1
+    monkeypatch.setattr(trials, "solve", watched)
+    params = {"candidates": ["linear", "sigmoid"], "n_measures": 1, "basis": np.arange(800), "tol": 0.1}
+    alone = select(**params, n_jobs=1).fit(X[:1500], y[:1500], X[1500:], y[1500:])
+    assert used == [["MainThread"] * 2] * 2
+    used.clear()
+    assert same(alone, select(**params, n_jobs=3).fit(X[:1500], y[:1500], X[1500:], y[1500:]))
+    assert [len(names) for names in used] == [2, 2]
+    assert all(name.startswith("besvm") for names in used for name in names)
 
 
 def root(X):
