@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -63,6 +63,8 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.estimator_.coef_.shape, model.predict(grids[1:3])
     ((1, 9), array(['a', 'b'], dtype='<U1'))
     """
+
+    _inside: ClassVar[str] = "estimator_"  # what analyses look at
 
     def __init__(
         self, estimator: Any, *, rigid: int = 1, memory_limit: int | float | str | None = None, verbose: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -88,6 +88,8 @@ class LineSearchMKL(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: i
     >>> mkl.cv_accuracy_.shape, mkl.alpha_ < 1  # with such a gamma every flower is like itself only
     ((11, 5), True)
     """
+
+    _inside: ClassVar[str] = "model_"  # what analyses look at
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -109,6 +109,8 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> search.best_estimator_.n_basis_, search.score(X, y) > 0.9
     (30, True)
     """
+
+    _inside: ClassVar[str] = "best_estimator_"  # what analyses look at
 
     def __init__(
         self,
