@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 OLDEST := .venv-oldest
+WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-all test-oldest bench lint docs clean
 
@@ -9,15 +10,15 @@ demo: .venv/ready
 	@$(BIN)/besvm demo
 
 test: .venv/ready
-	@$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -m "not slow" $(WORKERS)
 
 test-all: .venv/ready
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest $(WORKERS)
 
 # the oldest packages that pyproject.toml allows, as wheels: they are made for Python 3.11 and 3.12, and use what newer
 # packages below them deprecate
 test-oldest: $(OLDEST)/ready
-	@NUMBA_CACHE_DIR="$(CURDIR)/$(OLDEST)/numba" $(OLDEST)/bin/python -m pytest -m "not slow" -n 2 --dist loadfile \
+	@NUMBA_CACHE_DIR="$(CURDIR)/$(OLDEST)/numba" $(OLDEST)/bin/python -m pytest -m "not slow" $(WORKERS) \
 		-W ignore::DeprecationWarning
 
 lint: .venv/ready
@@ -30,7 +31,7 @@ docs: .venv/ready
 	@$(BIN)/python docs/build.py
 
 clean:
-	rm -rf .venv $(OLDEST) build dist site bench-out *.egg-info
+	rm -rf .venv $(OLDEST) build dist site bench-out src/*.egg-info
 
 .venv/ready: pyproject.toml
 	@echo "Setting up .venv (once, about a minute) ..."

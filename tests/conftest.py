@@ -14,6 +14,11 @@ from besvm.datasets import make_toy
 mpl.use("agg")
 
 
+def pytest_collection_modifyitems(items):
+    """Begin with the reproduction, which takes longest: no worker is to be left with it at the end."""
+    items.sort(key=lambda item: "reproduction" not in item.path.parts)
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)

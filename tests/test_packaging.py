@@ -46,6 +46,11 @@ def test_packages_imported_are_those_declared():
     assert not optional & core
 
 
+def test_nothing_private_is_imported():
+    """Names with an underscore, of modules too, go with any release."""
+    assert {name for name in imports() if "._" in name} == set()
+
+
 def test_optional_packages_are_in_the_extra_that_an_error_names():
     extras = PROJECT["optional-dependencies"]
     for module, extra in EXTRA_OF.items():
