@@ -22,7 +22,8 @@ from besvm.linear import MarginClassifier
 from besvm.measures import TunableMeasures, as_measures
 from besvm.normalize import Normalization, as_normalization
 from besvm.solver.one_vs_one import largest_pair
-from besvm.solver.one_vs_rest import PENALTIES, LinearModel, n_columns
+from besvm.solver.one_vs_rest import n_columns
+from besvm.solver.training import SOLVERS, LinearModel
 
 MULTI_CLASS = ("ovr", "ovo", "ovo-pair-basis")
 
@@ -142,7 +143,7 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
         sample_weight : array of shape (n,), optional
             What every row weighs in the loss and in the normalization.
         """
-        check_choice("penalty", self.penalty, PENALTIES)
+        check_choice("penalty", self.penalty, tuple(SOLVERS))
         normalization = as_normalization(self.normalize)
         check_multi_class(self.multi_class, normalization)
         check_positive("C", self.C)  # before anything is computed
@@ -171,7 +172,7 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
             blocks = filled(expander, X, chosen.storage, self.verbose, chosen.folder)
             with blocks, workers(chosen.n_jobs):
                 feature_map = learn_feature_map(expander, blocks, normalization, X, labels, weights)
-                model = self._train(blocks, classes, labels, weights, **options, **chosen.solver_options)
+                model = self._train(blocks, classes, labels, weights, chosen.solver_options, **options)
         if self.penalty == "l1":
             feature_map, model = _without_unused(feature_map, model)
         self._take(classes, labels[weights > 0], model)

@@ -27,8 +27,9 @@ from besvm._support.validation import (
 )
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.solver.one_vs_one import fit_pairs
-from besvm.solver.one_vs_rest import PENALTIES, LinearModel, fit_linear
+from besvm.solver.one_vs_rest import fit_linear
 from besvm.solver.problem import Intercept
+from besvm.solver.training import SOLVERS, LinearModel, Training
 from besvm.solver.votes import class_pairs, class_scores
 
 
@@ -90,28 +91,30 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         """Return the margins of every problem, of shape (n, K)."""
 
     def _train(
-        self, blocks: RowBlocks, classes: np.ndarray, labels: np.ndarray, weights: np.ndarray, **options: Any
+        self,
+        blocks: RowBlocks,
+        classes: np.ndarray,
+        labels: np.ndarray,
+        weights: np.ndarray,
+        memory: dict[str, Any] | None = None,
+        **options: Any,
     ) -> LinearModel:
         """Train on finished features, with the parameters that both classifiers have."""
-        train: Callable[..., LinearModel] = fit_linear if self.multi_class == "ovr" or len(classes) == 2 else fit_pairs
-        return train(
-            blocks,
-            labels,
-            len(classes),
-            weights,
+        training = Training(
             C=check_positive("C", self.C),
             penalty=self.penalty,
             intercept=_intercept(self.fit_intercept, self.penalize_intercept),
             tol=check_positive("tol", self.tol),
             max_iter=check_count("max_iter", self.max_iter),
-            probability=self.probability,
-            verbose=self.verbose,
-            **options,
+            memory=memory or {},
         )
+        options |= {"probability": self.probability, "verbose": self.verbose}
+        train: Callable[..., LinearModel] = fit_linear if self.multi_class == "ovr" or len(classes) == 2 else fit_pairs
+        return train(blocks, labels, len(classes), weights, training, **options)
 
     def _take(self, classes: np.ndarray, used: np.ndarray, model: LinearModel) -> None:
         """Remember what was learned; ``used`` are the class numbers of the rows that weigh anything."""
-        result = model.result
+        ending = model.ending
         self.classes_ = classes
         self._one_vs_one = self.multi_class != "ovr" and len(classes) > 2
         self._penalty, self._has_rows = self.penalty, np.bincount(used, minlength=len(classes)) > 0
@@ -121,9 +124,9 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             self.pairs_ = class_pairs(len(classes))
         if model.slope is not None:
             self.probability_slope_ = model.slope
-        self.n_iter_, self.n_passes_ = max(1, result.n_iter), result.n_passes
-        self.converged_ = bool(result.converged.all())
-        self.gradient_norm_, self.objective_ = result.gradient_norm, result.objective
+        self.n_iter_, self.n_passes_ = max(1, ending.n_iter), ending.n_passes
+        self.converged_ = bool(ending.converged.all())
+        self.gradient_norm_, self.objective_ = ending.gradient_norm, ending.objective
 
 
 @public("besvm")
@@ -221,7 +224,7 @@ class LinearSVMClassifier(MarginClassifier):
         sample_weight : array of shape (n,), optional
             What every row weighs in the loss.
         """
-        check_choice("penalty", self.penalty, PENALTIES)
+        check_choice("penalty", self.penalty, tuple(SOLVERS))
         X = validated(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
         classes, labels = check_classes(X, y)
         weights = check_weights(X, labels, classes, self.class_weight, sample_weight, X.dtype)

@@ -11,8 +11,9 @@ from besvm._support.threads import _blas_threads
 from besvm.basis import Exemplars
 from besvm.blocks import ComputedBlocks, MemoryBlocks
 from besvm.similarities import RBF
+from besvm.solver.newton import solve
 from besvm.solver.one_vs_one import gather
-from besvm.solver.one_vs_rest import solver_for
+from besvm.solver.training import SOLVERS
 from besvm.solver.votes import class_pairs, class_scores
 
 
@@ -141,16 +142,11 @@ def test_small_pairs_are_trained_on_one_thread(four_classes, monkeypatch):
     """Threads of BLAS cost more than they save there, and very much more on a busy machine."""
     seen = []
 
-    def spying(*args, **kwargs):
-        solver = solver_for(*args, **kwargs)
+    def spy(*args, **kwargs):
+        seen.append(_blas_threads())
+        return solve(*args, **kwargs)
 
-        def spy(*args, **kwargs):
-            seen.append(_blas_threads())
-            return solver(*args, **kwargs)
-
-        return spy
-
-    monkeypatch.setattr("besvm.solver.one_vs_one.solver_for", spying)
+    monkeypatch.setitem(SOLVERS, "l2", spy)
     with threadpool_limits(2, user_api="blas"):
         BESVMClassifier("linear", multi_class="ovo", probability=False).fit(*four_classes)
     assert seen == [1] * 6

@@ -6,12 +6,11 @@ import numpy as np
 from scipy.special import softmax
 
 from besvm.blocks import RowBlocks
-from besvm.solver.problem import Problem, Result
+from besvm.solver.problem import Problem
 
 ONE_FOLD_FROM = 5000  # rows: a fifth of them is then plenty to settle one number
 N_FOLDS = 5
 MAX_SLOPE = 1e3
-HELD_OUT_TOL = 1e-2  # the held-out problems only have to be about right
 
 
 def n_folds_for(n: int) -> int:
@@ -75,26 +74,19 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     return rank
 
 
-def average(result: Result, K: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean solution over the folds: a good place to start from with all rows."""
-    coef = result.coef.reshape(len(result.coef), -1, K).mean(axis=1)
-    return coef, result.intercept.reshape(-1, K).mean(axis=0)
-
-
-def _calibrate(result: Result, problem: Problem, n_classes: int) -> float:
+def calibrate(
+    margins: np.ndarray, fold: np.ndarray, n_folds: int, labels: np.ndarray, weights: np.ndarray, n_classes: int
+) -> float:
     """Return the slope a that makes softmax(a f), or for two classes sigmoid(a f), most likely on held-out rows.
 
-    One slope for all classes keeps the most probable class the predicted one.
+    ``margins`` (n, n_folds * K) are those of the models that left each fold out. One slope for all classes keeps the
+    most probable class the predicted one.
     """
-    assert problem.fold is not None
-    assert problem.left_out is not None
-    n_folds = int(problem.left_out[-1]) + 1
-    K = len(problem.positive) // n_folds
-    rows = np.flatnonzero(problem.fold < n_folds)
-    columns = problem.fold[rows, None].astype(int) * K + np.arange(K)
-    margins = np.take_along_axis(result.margins[rows], columns, axis=1).astype(np.float64)
-    labels, weights = problem.labels[rows], problem.weights[rows].astype(np.float64)
-    return most_likely_slope(margins, labels, weights, n_classes)
+    K = margins.shape[1] // n_folds
+    rows = np.flatnonzero(fold < n_folds)
+    columns = fold[rows, None].astype(int) * K + np.arange(K)
+    held_out = np.take_along_axis(margins[rows], columns, axis=1).astype(np.float64)
+    return most_likely_slope(held_out, labels[rows], weights[rows].astype(np.float64), n_classes)
 
 
 def most_likely_slope(margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, n_classes: int) -> float:

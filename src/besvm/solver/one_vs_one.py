@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from besvm._support.progress import progress
 from besvm._support.threads import threads_for
 from besvm.blocks import MemoryBlocks, RowBlocks
-from besvm.solver.calibration import HELD_OUT_TOL, average, folds, held_out_problem, most_likely_slope, n_folds_for
-from besvm.solver.one_vs_rest import LinearModel, solver_for, warn_unless_converged, with_preconditioner
-from besvm.solver.problem import Problem, Result
+from besvm.solver.calibration import folds, most_likely_slope, n_folds_for
+from besvm.solver.problem import Problem
+from besvm.solver.training import Ending, LinearModel, Training
 from besvm.solver.votes import class_pairs, class_scores
 
 
@@ -25,14 +23,11 @@ def fit_pairs(
     labels: np.ndarray,
     n_classes: int,
     weights: np.ndarray,
+    training: Training,
     *,
-    penalty: str,
-    tol: float,
-    max_iter: int,
     probability: bool,
     verbose: int = 0,
     basis_labels: np.ndarray | None = None,
-    **options: Any,
 ) -> LinearModel:
     """Train every pair of classes, and settle the slope of the probabilities on held-out rows.
 
@@ -41,10 +36,10 @@ def fit_pairs(
     """
     D = blocks.shape[1]
     pairs = class_pairs(n_classes)
+    n_folds = n_folds_for(len(labels)) if probability else 0
     whole = Problem(labels, np.arange(n_classes), weights)
     fold = folds(blocks, whole, n_classes) if probability else np.zeros(len(labels), dtype=np.int8)
-    n_folds = n_folds_for(len(labels)) if probability else 0
-    coef, intercept = np.zeros((n_folds + 1, D, len(pairs))), np.zeros((n_folds + 1, len(pairs)))
+    coef, intercept = np.zeros((n_folds + 1, D, len(pairs))), np.zeros((n_folds + 1, len(pairs)))  # the last: all rows
     results = []
     with progress("training pairs of classes", len(pairs), verbose) as shown:
         for k, (a, b) in enumerate(pairs):
@@ -54,14 +49,10 @@ def fit_pairs(
                 columns = np.flatnonzero((basis_labels == a) | (basis_labels == b))
             part = MemoryBlocks(gather(blocks, rows, columns))
             problem = Problem((labels[rows] == b).astype(np.intp), np.array([1]), weights[rows])
-            start, solver = None, solver_for(penalty, max_iter=max_iter, **options)
             with threads_for(4 * part.matrix.size * max(n_folds, 1)):
-                if probability:
-                    held_out = held_out_problem(problem, fold[rows], n_folds)
-                    first = solver(part, held_out, tol=max(tol, HELD_OUT_TOL))
-                    coef[:n_folds, columns, k], intercept[:n_folds, k] = first.coef.T, first.intercept
-                    start, solver = average(first, 1), with_preconditioner(solver, first)
-                result = solver(part, problem, tol=tol, start=start)
+                result, held_out = training(part, problem, fold[rows], n_folds)
+            if held_out is not None:
+                coef[:n_folds, columns, k], intercept[:n_folds, k] = held_out.coef.T, held_out.intercept
             coef[n_folds, columns, k], intercept[n_folds, k] = result.coef[:, 0], result.intercept[0]
             results.append(result)
             shown.advance(1)
@@ -70,9 +61,9 @@ def fit_pairs(
         rows = np.flatnonzero(fold < n_folds)
         margins = _held_out_margins(blocks, fold, coef[:n_folds], intercept[:n_folds])[rows]
         slope = most_likely_slope(class_scores(margins, pairs, n_classes), labels[rows], weights[rows], n_classes)
-    result = _together(results)
-    warn_unless_converged(result, tol, max_iter, blocks.dtype)
-    return LinearModel(coef[n_folds].T, intercept[n_folds], slope, result)
+    ending = Ending.of(results)
+    training.warn_unless_converged(ending, blocks.dtype)
+    return LinearModel(coef[n_folds].T, intercept[n_folds], slope, ending)
 
 
 def gather(blocks: RowBlocks, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -101,22 +92,3 @@ def _held_out_margins(blocks: RowBlocks, fold: np.ndarray, coef: np.ndarray, int
     for _ in blocks.map(fill):
         pass
     return margins
-
-
-def _together(results: list[Result]) -> Result:
-    """Return one Result of all pairs, without their margins, which are of different rows."""
-
-    def all_of(name: str) -> np.ndarray:
-        return np.concatenate([getattr(result, name) for result in results])
-
-    return Result(
-        coef=np.empty((0, len(results))),
-        intercept=all_of("intercept"),
-        objective=all_of("objective"),
-        gradient_norm=all_of("gradient_norm"),
-        converged=all_of("converged"),
-        n_iter=max(result.n_iter for result in results),
-        n_passes=sum(result.n_passes for result in results),
-        margins=np.empty((0, len(results))),
-        preconditioner=results[0].preconditioner,
-    )

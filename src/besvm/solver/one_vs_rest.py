@@ -1,35 +1,15 @@
-"""From features and labels to a linear model with calibrated probabilities, one class against the rest."""
+"""One class against the rest: all problems solved at once."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
-
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from besvm._support.progress import progress, say
 from besvm._support.threads import threads_for
 from besvm.blocks import RowBlocks
-from besvm.solver.calibration import HELD_OUT_TOL, _calibrate, average, folds, held_out_problem, n_folds_for
-from besvm.solver.l1 import solve_l1
-from besvm.solver.newton import solve
-from besvm.solver.problem import Intercept, Problem, Result
-
-PENALTIES = ("l2", "l1")
-
-
-@dataclass(frozen=True)
-class LinearModel:
-    """Coefficients (K, D), intercepts (K,), the slope of the probabilities, and how the solver ended."""
-
-    coef: np.ndarray
-    intercept: np.ndarray
-    slope: float | None
-    result: Result
+from besvm.solver.calibration import calibrate, folds, n_folds_for
+from besvm.solver.problem import Problem
+from besvm.solver.training import Ending, LinearModel, Training
 
 
 def fit_linear(
@@ -37,82 +17,31 @@ def fit_linear(
     labels: np.ndarray,
     n_classes: int,
     weights: np.ndarray,
+    training: Training,
     *,
-    C: float,
-    penalty: str,
-    intercept: Intercept,
-    tol: float,
-    max_iter: int,
     probability: bool,
     verbose: int = 0,
     start: tuple[np.ndarray, np.ndarray] | None = None,
-    **memory: Any,
 ) -> LinearModel:
-    """Train one-vs-rest (one column for two classes), and settle the slope of the probabilities on held-out rows.
-
-    ``memory`` is what the plan says that the solver may take (``Plan.solver_options``).
-    """
+    """Train one-vs-rest (one column for two classes), and settle the slope of the probabilities on held-out rows."""
     positive = np.array([1]) if n_classes == 2 else np.arange(n_classes)
     problem = Problem(labels, positive, weights)
-    solver = solver_for(penalty, C=C, intercept=intercept, max_iter=max_iter, **memory)
-    slope = None
     n, D = blocks.shape
-    a_pass = 4 * n * D * n_columns(n, n_classes, probability)
-    with threads_for(a_pass), progress("training", verbose=verbose) as shown:
-        if probability:
-            held_out = held_out_problem(problem, folds(blocks, problem, n_classes), n_folds_for(n))
-            first = solver(blocks, held_out, tol=max(tol, HELD_OUT_TOL), report=shown.note)
-            slope = _calibrate(first, held_out, n_classes)
-            solver = with_preconditioner(solver, first)
-            start = start or average(first, len(positive))
-        result = solver(blocks, problem, tol=tol, start=start, report=shown.note)
+    n_folds = n_folds_for(n) if probability else 0
+    fold = folds(blocks, problem, n_classes) if probability else None
+    with threads_for(4 * n * D * n_columns(n, n_classes, probability)), progress("training", verbose=verbose) as shown:
+        result, held_out = training(blocks, problem, fold, n_folds, start, shown.note)
+    ending = Ending.of([result])
     say(
         verbose,
-        f"trained {len(positive)} problems in {result.n_iter} Newton steps and {result.n_passes} passes, "
-        f"relative gradient {result.gradient_norm.max():.1e}",
+        f"trained {len(positive)} problems in {ending.n_iter} Newton steps and {ending.n_passes} passes, "
+        f"relative gradient {ending.gradient_norm.max():.1e}",
     )
-    warn_unless_converged(result, tol, max_iter, blocks.dtype)
-    return LinearModel(result.coef.T, result.intercept, slope, result)
-
-
-def warn_unless_converged(result: Result, tol: float, max_iter: int, dtype: Any) -> None:
-    """Warn of columns that stopped short of ``tol``, and say what would help."""
-    if not result.converged.all():
-        warnings.warn(
-            f"the solver stopped after {result.n_iter} Newton steps with a relative gradient of "
-            f"{result.gradient_norm.max():.1e}, above tol={tol:g}; "
-            + ("raise max_iter or tol" if result.n_iter >= max_iter else f"{dtype} allows no better, raise tol"),
-            ConvergenceWarning,
-            stacklevel=6,
-        )
-
-
-def solver_for(penalty: str, **options: Any) -> Callable[..., Result]:
-    """Return the solver of a penalty, with its options filled in."""
-    return partial(solve if penalty == "l2" else solve_l1, **options)
-
-
-def with_preconditioner(solver: Callable[..., Result], first: Result) -> Callable[..., Result]:
-    """Return the solver with the preconditioner of an earlier result, if it has one."""
-    return solver if first.preconditioner is None else partial(solver, preconditioner=first.preconditioner)
-
-
-def drop_unused(expander: Any, normalizer: Any, model: LinearModel) -> tuple[Any, Any, LinearModel]:
-    """Return all three without the features that no class uses: they need not be computed to predict.
-
-    A normalizer that mixes the features has no ``keep``, and leaves everything as it is.
-    """
-    used = (model.coef != 0).any(axis=0)
-    if not used.any():
-        warnings.warn(
-            "at this C the L1 penalty leaves all weights zero: every sample is given one and the same class; raise C",
-            UserWarning,
-            stacklevel=4,
-        )
-    if used.all() or not (normalizer is None or hasattr(normalizer, "keep")):
-        return expander, normalizer, model
-    kept = None if normalizer is None else normalizer.keep(used)
-    return expander.keep(used), kept, replace(model, coef=model.coef[:, used])
+    training.warn_unless_converged(ending, blocks.dtype)
+    slope = None
+    if held_out is not None and fold is not None:
+        slope = calibrate(held_out.margins, fold, n_folds, labels, weights, n_classes)
+    return LinearModel(result.coef.T, result.intercept, slope, ending)
 
 
 def n_columns(n: int, n_classes: int, probability: bool) -> int:

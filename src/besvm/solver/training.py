@@ -1,0 +1,107 @@
+"""How every problem is trained, one-vs-rest or one-vs-one: rows held out first, then all rows; and what comes of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from besvm.blocks import RowBlocks
+from besvm.solver.calibration import held_out_problem
+from besvm.solver.l1 import solve_l1
+from besvm.solver.newton import solve
+from besvm.solver.problem import Intercept, Problem, Result
+
+SOLVERS: dict[str, Callable[..., Result]] = {"l2": solve, "l1": solve_l1}
+HELD_OUT_TOL = 1e-2  # the held-out problems only have to be about right
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How the solves of a model ended; every array has an entry for each of its problems."""
+
+    objective: np.ndarray
+    gradient_norm: np.ndarray
+    converged: np.ndarray
+    n_iter: int
+    n_passes: int
+
+    @classmethod
+    def of(cls, results: list[Result]) -> Ending:
+        """Return how these ended, taken together."""
+        return cls(
+            np.concatenate([result.objective for result in results]),
+            np.concatenate([result.gradient_norm for result in results]),
+            np.concatenate([result.converged for result in results]),
+            max(result.n_iter for result in results),
+            sum(result.n_passes for result in results),
+        )
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """Coefficients (K, D), intercepts (K,), the slope of the probabilities, and how the solver ended."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    slope: float | None
+    ending: Ending
+
+
+@dataclass(frozen=True)
+class Training:
+    """The parameters of training; ``memory`` is what the plan says that a solver may take."""
+
+    C: float
+    penalty: str
+    intercept: Intercept
+    tol: float
+    max_iter: int
+    memory: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(
+        self,
+        blocks: RowBlocks,
+        problem: Problem,
+        fold: np.ndarray | None = None,
+        n_folds: int = 0,
+        start: tuple[np.ndarray, np.ndarray] | None = None,
+        report: Callable[[str], None] | None = None,
+    ) -> tuple[Result, Result | None]:
+        """Return the solution on all rows and, where there are folds, those that leave one of the folds out.
+
+        The mean of these is where the last solve starts from, with the preconditioner of the first.
+        """
+        shared = {"C": self.C, "intercept": self.intercept, "max_iter": self.max_iter, "report": report}
+        solver = partial(SOLVERS[self.penalty], blocks, **shared, **self.memory)
+        held_out = None
+        if fold is not None and n_folds:
+            held_out = solver(held_out_problem(problem, fold, n_folds), tol=max(self.tol, HELD_OUT_TOL))
+            start = start or _average(held_out, len(problem.positive))
+            if held_out.preconditioner is not None:
+                solver = partial(solver, preconditioner=held_out.preconditioner)
+        return solver(problem, tol=self.tol, start=start), held_out
+
+    def warn_unless_converged(self, ending: Ending, dtype: Any) -> None:
+        """Warn of problems that stopped short of ``tol``, and say what would help."""
+        if not ending.converged.all():
+            advice = "raise max_iter or tol"
+            if ending.n_iter < self.max_iter:
+                advice = f"{dtype} allows no better, raise tol"
+            warnings.warn(
+                f"the solver stopped after {ending.n_iter} Newton steps with a relative gradient of "
+                f"{ending.gradient_norm.max():.1e}, above tol={self.tol:g}; {advice}",
+                ConvergenceWarning,
+                stacklevel=6,
+            )
+
+
+def _average(result: Result, K: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean solution over the folds: a good place to start from with all rows."""
+    coef = result.coef.reshape(len(result.coef), -1, K).mean(axis=1)
+    return coef, result.intercept.reshape(-1, K).mean(axis=0)
