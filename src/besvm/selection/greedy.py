@@ -275,6 +275,7 @@ class GreedySelection(BaseEstimator):  # type: ignore[misc]
             len(data.positive),
             features=itemsize * data.n_all * expander.width,
             beside=normalizer_bytes(self.normalize, expander, len(data.labels)),
+            folder=None if self.folder is None else Path(self.folder),
             memory_limit=self.memory_limit,
         )
         chosen = planned()
