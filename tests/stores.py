@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from besvm.blocks import ComputedBlocks, DiskBlocks, MemoryBlocks
+from besvm.blocks import ComputedBlocks, DiskBlocks, JoinedBlocks, MemoryBlocks
 from besvm.solver.problem import Problem
 
 STORES = ["memory", "disk", "recompute", "sparse"]
@@ -16,6 +16,8 @@ def make(store, matrix, folder=None):
         return MemoryBlocks(csr_matrix(matrix))
     if store == "recompute":
         return ComputedBlocks(matrix.shape, lambda rows: matrix[rows].copy(), matrix.dtype, rows_each=64)
+    if store == "joined":
+        return JoinedBlocks([part.copy() for part in np.array_split(matrix, 2, axis=1)], slice(0, len(matrix)))
     disk = DiskBlocks(matrix.shape, matrix.dtype, folder)
     for start in range(0, len(matrix), 100):
         rows = slice(start, min(start + 100, len(matrix)))

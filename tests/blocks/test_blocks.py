@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from besvm._support.memory import available_memory
+from besvm._support.threads import workers
 from besvm._support.units import parse_bytes, show_bytes
 from besvm.blocks import DiskBlocks, MemoryBlocks, disk, memory
 from besvm.blocks.npy import NpyMatrix
@@ -21,10 +22,11 @@ def small_blocks(monkeypatch):
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("store", STORES)
-def test_every_store_gives_the_same_blocks_in_row_order(store, rng, tmp_path):
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("store", [*STORES, "joined"])
+def test_every_store_gives_the_same_blocks_in_row_order(store, n_jobs, rng, tmp_path):
     matrix = rng.normal(size=(503, 7)).astype(np.float32)
-    with make(store, matrix, tmp_path) as blocks:
+    with workers(n_jobs), make(store, matrix, tmp_path) as blocks:
         seen = list(blocks.map(lambda rows, block: (rows.start, rows.stop, block @ np.ones(7, np.float32))))
         assert len(seen) > 3
         assert [start for start, *_ in seen] == [0, *[stop for _, stop, _ in seen][:-1]]
@@ -37,10 +39,11 @@ def test_every_store_gives_the_same_blocks_in_row_order(store, rng, tmp_path):
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("store", ["memory", "disk", "recompute"])
-def test_update_changes_every_block_once(store, rng, tmp_path):
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("store", ["memory", "disk", "recompute", "joined"])
+def test_update_changes_every_block_once(store, n_jobs, rng, tmp_path):
     matrix = rng.normal(size=(303, 5))
-    with make(store, matrix, tmp_path) as blocks:
+    with workers(n_jobs), make(store, matrix, tmp_path) as blocks:
         blocks.update(lambda rows, block: block * 2)
         blocks.update(lambda rows, block: np.add(block, 1, out=np.asarray(block)))
         for _ in range(2):

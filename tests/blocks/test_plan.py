@@ -109,6 +109,8 @@ def test_a_temporary_folder_in_memory_is_no_disk(temporary_memory, tmp_path_fact
     with pytest.raises(MemoryError, match=r"with storage='disk' it needs .* is memory and no disk: set TMPDIR"):
         large(storage="disk", memory_limit="500 MB")  # it would be memory all the same
     assert large(storage="disk", memory_limit="2 GB").storage == "disk"
+    chosen = large(folder=disk, memory_limit="500 MB")  # by the user
+    assert (chosen.storage, chosen.folder, chosen.note) == ("disk", disk, "")
 
 
 def test_the_features_go_where_the_plan_says(temporary_memory, tmp_path_factory):

@@ -104,6 +104,7 @@ def plan_training(
     beside: int = 0,
     features: int | None = None,
     storage: str = "auto",
+    folder: Path | None = None,
     memory_limit: Limit = None,
 ) -> Plan:
     """Choose a store that keeps the peak under the limit; say what is missing where none does.
@@ -120,6 +121,8 @@ def plan_training(
     features : int, optional
         The bytes of all features, where they are more than those trained on at a time.
     storage : {"auto", "memory", "disk", "recompute"}
+    folder : Path, optional
+        Where the user wants files to go; by default to a temporary folder on a disk with room.
     memory_limit : int, float, str or None
         With a limit, the solver is told to save memory, at the cost of passes.
 
@@ -141,11 +144,12 @@ def plan_training(
         training = estimate(n, width, n_columns, itemsize, storage, n_jobs, **options)
         return beside + computing_bytes(n, width, itemsize) + training
 
-    n_jobs, folder, note = n_workers(), None, ""
+    n_jobs, note = n_workers(), ""
     if storage == "auto" and features + work("memory", n_jobs) <= limit:
         storage = "memory"
     if storage in ("auto", "disk"):
-        folder, note = _disk_with_room(features)
+        if folder is None:
+            folder, note = _disk_with_room(features)
         storage = "recompute" if storage == "auto" and folder is None else "disk"
     held = features if storage == "memory" or (storage == "disk" and is_memory(folder or _usual_folder())) else 0
     while n_jobs > 1 and held + work(storage, n_jobs) > limit:

@@ -99,7 +99,7 @@ class Expander:
     def rows_per_block(self) -> int:
         """How many samples to compare at a time."""
         asked = [m.similarity.rows_per_block for m in self.measures if m.similarity.rows_per_block]
-        return min([rows_per_block(self.width), *asked])
+        return min([rows_per_block(self.width, self.dtype.itemsize), *asked])
 
     def __call__(self, X: Any, first_row: int = 0) -> np.ndarray:
         """Return the raw similarities of the samples X, of shape (len(X), width)."""

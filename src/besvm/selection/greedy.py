@@ -297,6 +297,7 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             n_columns(len(split.labels), len(split.classes), probability=False),
             features=itemsize * split.n_all * expander.width,
             beside=beside,
+            folder=None if self.folder is None else Path(self.folder),
             memory_limit=self.memory_limit,
         )
         chosen = planned()
