@@ -13,11 +13,10 @@ import pytest
 
 import besvm
 from besvm.reproduction import lab as lab_module
-from besvm.reproduction.cells import Cell
+from besvm.reproduction.cells import Cell, Costs
 from besvm.reproduction.config import QUICK
-from besvm.reproduction.costs import Costs
 from besvm.reproduction.experiments import MODULES, experiments, full_bases, jittering
-from besvm.reproduction.keys import key_of
+from besvm.reproduction.runner import key_of
 from besvm.reproduction.sources import SOURCES, Sources
 
 PACKAGE = Path(besvm.__file__).parent
@@ -149,7 +148,7 @@ def test_copy_of_the_code_has_the_same_hash(copy):
                 "selection/greedy.py",
                 "reproduction/experiments/toy.py",
                 "reproduction/experiments/full_bases.py",
-                "reproduction/costs.py",
+                "reproduction/cells.py",
                 "reproduction/page.py",
             ],
             (False, False, False),

@@ -23,13 +23,7 @@ MODULES = {  # in the order of the page; imported when asked for
 
 
 def experiments(names: list[str] | None = None) -> list[Experiment]:
-    """Return the experiments of these names (all, if none are given), in the order of the page.
-
-    Examples
-    --------
-    >>> [experiment.name for experiment in experiments(["toy", "eigs"])]
-    ['eigs', 'toy']
-    """
+    """Return the experiments of these names (all, if none are given), in the order of the page."""
     unknown = [name for name in names or [] if name not in MODULES]
     if unknown:
         raise ValueError(f"no experiment is called {unknown[0]!r}; there are {', '.join(MODULES)}")

@@ -5,21 +5,16 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from besvm._support.figures import axes, color_of
 from besvm.analysis import model_size
 from besvm.baselines import KernelSVMClassifier
 from besvm.linear import LinearSVMClassifier
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, check, distinct, known, value, where
 from besvm.reproduction.config import Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Lab
-from besvm.reproduction.tables import Row, Table, distinct, known, value, where
+from besvm.reproduction.lab import Lab, Row, Table
 from besvm.similarities import RBF
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LINEAR = {"H8L": 8, "H4L": 4}
 KERNEL = {"K8R": 8, "K4R": 4}
@@ -72,10 +67,8 @@ def _measured(lab: Lab, model: Any, cell: int, n_folds: int) -> Row:
     }
 
 
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw accuracy against the number of folds."""
-    from besvm._support.figures import axes, color_of
-
     if not table:
         return {}
     figure, ax = axes(6, 3.6)
@@ -107,7 +100,7 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "the accuracy rises with every fold",
             ", ".join(["{:.1%}"] * last),
             rises,
-            *(accuracy(name, n) for n in range(1, last + 1)),
+            [accuracy(name, n) for n in range(1, last + 1)],
         )
         for name, kind, last in (
             ("K8R", "kernel SVM K8R", config.n_folds),
@@ -121,7 +114,7 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "four folds are better than three, and five gain less than 0.2 % more",
             "{:.1%} on three folds, {:.1%} on four, {:.1%} on five",
             lambda three, four, five: four > three and five - four < 0.002,
-            *(accuracy("H8L", n) for n in (3, 4, 5)),
+            [accuracy("H8L", n) for n in (3, 4, 5)],
         ),
         *benefits,
         check(
@@ -129,21 +122,21 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "both are less accurate with cells of 4 pixels than with cells of 8",
             "linear {:.1%} to {:.1%}, kernel {:.1%} to {:.1%}",
             lambda a, b, c, d: b < a and d < c,
-            *(accuracy(name, 1) for name in ("H8L", "H4L", "K8R", "K4R")),
+            [accuracy(name, 1) for name in ("H8L", "H4L", "K8R", "K4R")],
         ),
         check(
             "Trained on all the data, the kernel SVM has about 10 x 4,000 support vectors.",
             "there are 30,000 to 50,000",
             "{:,.0f}",
             lambda n: 30_000 < n < 50_000,
-            value(table, "exemplars", model="K8R", folds=config.n_folds),
+            [value(table, "exemplars", model="K8R", folds=config.n_folds)],
         ),
         check(
             "The number of support vectors grows about linearly with the training data.",
             f"{config.n_folds} times the data make {0.8 * config.n_folds:.0f} to {config.n_folds} times as many (K8R)",
             "{:.1f} times as many",
             lambda times: 0.8 * config.n_folds <= times <= config.n_folds,
-            ratio,
+            [ratio],
         ),
     ]
 

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from besvm._support.figures import dots
 from besvm.basis import FarthestBasis, GradientBasis, KMedoidsBasis, PivotedBasis, RandomBasis
 from besvm.normalize.nystrom import WAYS, Nystrom
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.cells import (
+    PAIR_SECONDS,
+    Cell,
+    Claim,
+    Costs,
+    Experiment,
+    Figures,
+    check,
+    distinct,
+    known,
+    minus,
+    of_all,
+)
 from besvm.reproduction.config import INDEFINITE, MEASURES, PSD, Config
-from besvm.reproduction.costs import PAIR_SECONDS, Costs
-from besvm.reproduction.lab import Basis, Lab, cell_and_similarity
-from besvm.reproduction.tables import Row, Table, distinct, known, minus, of_all
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from besvm.reproduction.lab import Basis, Lab, Row, Table, cell_and_similarity
 
 SELECTORS: dict[str, Any] = {
     "K KMed": KMedoidsBasis,
@@ -93,9 +100,8 @@ def summary(table: Table) -> Table:
     return found
 
 
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw the ways of the paper, and the others."""
-    from besvm._support.figures import dots
 
     def series(ways: list[str]) -> dict[str, dict[str, list[float]]]:
         found: dict[str, dict[str, list[float]]] = {}
@@ -148,71 +154,66 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "they are within 1 % of each other for every measure",
             "largest difference {:.1%}, on average {:.1%}",
             lambda most, mean: most < 0.01,
-            *(
+            [
                 of_all(reduce, (apart(measure, ("Rand", "Indx", "K KMed")) for measure in MEASURES))
                 for reduce in (max, lambda several: sum(several) / len(several))
-            ),
+            ],
         ),
         check(
             "The variance over random bases is not significant.",
             "the largest standard deviation over the trials is below 1 %",
             "largest standard deviation {:.2%}",
             lambda one: one < 0.01,
-            of_all(max, (spread(measure) for measure in MEASURES)),
+            [of_all(max, (spread(measure) for measure in MEASURES))],
         ),
         check(
             "More sophisticated choices of the basis behave like random ones.",
             "farthest, pivoted and gradient bases are within 1 % of random ones for every measure",
             "largest difference: farthest {:+.1%}, pivoted {:+.1%}, gradient {:+.1%}",
             lambda *most: max(map(abs, most)) < 0.01,
-            *(from_random(way) for way in ("Farthest", "Pivoted", "Gradient")),
+            [from_random(way) for way in ("Farthest", "Pivoted", "Gradient")],
         ),
         check(
             "For indefinite measures BE-SVM's normalization is consistently better than Nyström's (clip).",
             "it is better for every indefinite measure",
             f"better for {{:.0f}} of {len(INDEFINITE)}; Nyström {{:.1%}}, BE-SVM {{:.1%}} on average",
             lambda count, *_: count == len(INDEFINITE),
-            n_worse,
-            mean("Nyström, clip"),
-            mean("Indx"),
+            [n_worse, mean("Nyström, clip"), mean("Indx")],
         ),
         check(
             "For positive definite kernels Nyström is better at the lower resolution.",
             "it is better for H8L and for H8R",
             "Nyström's gain: H8L {:+.1%}, H8R {:+.1%}",
             lambda *gains: min(gains) > 0,
-            nystrom("H8L"),
-            nystrom("H8R"),
+            [nystrom("H8L"), nystrom("H8R")],
         ),
         check(
             "For positive definite kernels Nyström is worse at the higher resolution.",
             "it is worse for H4L and for H4R",
             "Nyström's gain: H4L {:+.1%}, H4R {:+.2%}",
             lambda *gains: max(gains) < 0,
-            nystrom("H4L"),
-            nystrom("H4R"),
+            [nystrom("H4L"), nystrom("H4R")],
         ),
         check(
             "BE-SVM's normalization is competitive with Nyström's for positive definite kernels.",
             "the two are within 2 % of each other for all four",
             "largest difference {:.1%}",
             lambda most: most < 0.02,
-            of_all(lambda gains: max(map(abs, gains)), (nystrom(measure) for measure in PSD)),
+            [of_all(lambda gains: max(map(abs, gains)), (nystrom(measure) for measure in PSD))],
         ),
         check(
             "Flipping and squaring the spectrum are slightly worse than clipping (indefinite measures).",
             "the means of both are below that of clipping, by less than 5 %",
             "clip {:.1%}, flip {:.1%}, square {:.1%} (means)",
             lambda clip, flip, square: 0 < clip - flip < 0.05 and 0 < clip - square < 0.05,
-            *(mean(f"Nyström, {spectrum}") for spectrum in ("clip", "flip", "square")),
+            [mean(f"Nyström, {spectrum}") for spectrum in ("clip", "flip", "square")],
         ),
         check(
             f"H8R is the best positive definite measure (10 x {config.size} bases).",
             "it is more accurate than H8L, H4L and H4R",
             "H8R {:.1%}; the best other one {:.1%}",
             lambda ours, other: ours > other,
-            accuracy("Indx", "H8R"),
-            of_all(max, (accuracy("Indx", measure) for measure in PSD if measure != "H8R")),
+            [accuracy("Indx", "H8R"), of_all(max, (accuracy("Indx", measure) for measure in PSD if measure != "H8R"))],
         ),
     ]
 

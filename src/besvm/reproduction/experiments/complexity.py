@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from besvm._support.figures import COLORS, axes, log_ticks
 from besvm.analysis import complexity, profile
 from besvm.baselines import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, check, distinct, where
 from besvm.reproduction.config import Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Basis, Lab
-from besvm.reproduction.tables import Row, Table, distinct, where
+from besvm.reproduction.lab import Basis, Lab, Row, Table
 from besvm.similarities import RBF
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 KERNEL, OURS = "kernel SVM", "BE-SVM"
 STEPS = 4  # training sets of an eighth, a quarter, a half and all of the first two folds
@@ -80,10 +75,8 @@ def summary(table: Table) -> Table:
     ]
 
 
-def figures(config: Config, table: Table, baselines: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table, baselines: Table) -> Figures:
     """Draw the times, and the formulas scaled to meet them at the largest training set."""
-    from besvm._support.figures import COLORS, axes, log_ticks
-
     if not table:
         return {}
     figure, ax = axes(6.5, 4)
@@ -128,7 +121,7 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
             "the exponent is 0.7 to 1.3",
             f"{letter} to the power {{:.2f}}",
             lambda power: 0.7 <= power <= 1.3,
-            power,
+            [power],
         )
 
     return [
@@ -137,7 +130,7 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
             f"the exponent is 1.9 to 3.1, over one to {config.n_folds} folds (K8R)",
             "n to the power {:.2f}",
             lambda power: 1.9 <= power <= 3.1,
-            growth(K8R, "train_seconds", "folds", config.n_folds),
+            [growth(K8R, "train_seconds", "folds", config.n_folds)],
         ),
         linear("the data", "n", growth(ours, "train_seconds", "n", STEPS)),
         linear("the number of measures", "M", growth(by_measures, "train_seconds", "measures", len(MEASURES))),
@@ -147,16 +140,14 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
             "the exponents between the two largest training sets are 1.6 to 2.4, and at most 1.2",
             "n to the power {:.2f} (kernel SVM) and {:.2f} (BE-SVM)",
             lambda kernel, ours: 1.6 <= kernel <= 2.4 and ours <= 1.2,
-            growth(kernel[-2:], "train_MB", "n", 2),
-            growth(ours[-2:], "train_MB", "n", 2),
+            [growth(kernel[-2:], "train_MB", "n", 2), growth(ours[-2:], "train_MB", "n", 2)],
         ),
         check(
             "Testing grows with the support vectors, and so with the data, for the kernel SVM; for BE-SVM it does not.",
             "the exponents of n are above 0.6, and between -0.2 and 0.2",
             "n to the power {:.2f} (kernel SVM) and {:.2f} (BE-SVM)",
             lambda kernel, ours: kernel > 0.6 and abs(ours) <= 0.2,
-            growth(kernel, "predict_ms_per_image", "n", STEPS),
-            growth(ours, "predict_ms_per_image", "n", STEPS),
+            [growth(kernel, "predict_ms_per_image", "n", STEPS), growth(ours, "predict_ms_per_image", "n", STEPS)],
         ),
     ]
 

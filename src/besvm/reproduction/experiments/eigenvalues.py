@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from besvm._support.figures import COLORS, axes
 from besvm.analysis import spectrum
 from besvm.normalize.nystrom import Nystrom
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, Undefined, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, Undefined, check, of_all, value
 from besvm.reproduction.config import Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Basis, Lab
-from besvm.reproduction.tables import Row, Table, of_all, value
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from besvm.reproduction.lab import Basis, Lab, Row, Table
 
 MEASURES = ("H4(0,0)", "H4(0,1)", "H4(1,0)", "H4(1,1)", "H4(2,0)", "H4(2,1)")
 PAPER = {  # NgRat, NgEng
@@ -88,10 +82,8 @@ def summary(table: Table) -> Table:
     return found
 
 
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw the eigenvalues of every measure, all of them and the smallest."""
-    from besvm._support.figures import COLORS, axes
-
     if not table:
         return {}
     figure, (left, right) = axes(10.5, 4, columns=2, width_ratios=(3, 2))
@@ -124,32 +116,28 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "the largest share is 20 to 40 %, and the largest energy 4 to 10 %",
             "up to {:.0%}, with up to {:.1%} of the energy",
             lambda share, energy: 0.2 <= share <= 0.4 and 0.04 <= energy <= 0.1,
-            *(of_all(max, (value(table, name, measure=m) for m in deformable)) for name in ("NgRat", "NgEng")),
+            [of_all(max, (value(table, name, measure=m) for m in deformable)) for name in ("NgRat", "NgEng")],
         ),
         check(
             "H4(0,0), an inner product, has no negative eigenvalues.",
             "they have less than a millionth of the energy",
             "energy {:.1e}",
             lambda energy: energy < 1e-6,
-            value(table, "NgEng", measure="H4(0,0)"),
+            [value(table, "NgEng", measure="H4(0,0)")],
         ),
         check(
             "Accuracy correlates positively with the ratio and energy of negative eigenvalues, normalized either way.",
             "all four correlations are above 0",
             "NgRat {:.2f} (Nyström), {:.2f} (BE-SVM); NgEng {:.2f}, {:.2f}",
             lambda *r: min(r) > 0,
-            *of["NgRat"],
-            *of["NgEng"],
+            [*of["NgRat"], *of["NgEng"]],
         ),
         check(
             "The correlation is stronger for BE-SVM's normalization.",
             "both are stronger than for Nyström's",
             "NgRat {:.2f} against {:.2f}; NgEng {:.2f} against {:.2f}",
             lambda a, b, c, d: a > b and c > d,
-            of["NgRat"][1],
-            of["NgRat"][0],
-            of["NgEng"][1],
-            of["NgEng"][0],
+            [of["NgRat"][1], of["NgRat"][0], of["NgEng"][1], of["NgEng"][0]],
         ),
     ]
 

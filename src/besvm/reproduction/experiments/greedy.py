@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
+from besvm._support.figures import COLORS, axes
 from besvm.basis import IndexBasis
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import OURS, Claim, check
+from besvm.reproduction.cells import OURS, Cell, Claim, Costs, Experiment, Figures, check, value, where
 from besvm.reproduction.config import M1, M2, MEASURES, Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Basis, Lab
-from besvm.reproduction.tables import Row, Table, value, where
+from besvm.reproduction.lab import Basis, Lab, Row, Table
 from besvm.selection import GreedySelection
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LABELED = 5  # candidates of every step that the figure names
 CANDIDATES = {"both resolutions": MEASURES, "H8 only": tuple(m for m in MEASURES if m.startswith("H8"))}
@@ -65,10 +59,8 @@ def summary(table: Table) -> Table:
     return [{key: entry for key, entry in row.items() if key != "steps"} for row in table]
 
 
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw every candidate's held-out accuracy at every step, and that of the paper's choices."""
-    from besvm._support.figures import COLORS, axes
-
     searches = where(table, by="greedy selection")
     if not searches:
         return {}
@@ -132,15 +124,14 @@ def claims(config: Config, table: Table) -> list[Claim]:
                 "it chooses these measures, in any order",
                 f"chosen: {chosen}; {{:.1%}} on the test set",
                 lambda _, chosen=chosen, wanted=wanted: set(chosen.split(", ")) == wanted,
-                ours,
+                [ours],
             ),
             check(
                 f"The set chosen greedily among the candidates of {name} is as good as the paper's.",
                 "its test accuracy, with the same bases, is at most 0.5 % lower",
                 "{:.1%}; the paper's set {:.1%}",
                 lambda a, b: a >= b - 0.005,
-                ours,
-                theirs,
+                [ours, theirs],
                 origin=OURS,
             ),
         ]

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from besvm._support.figures import COLORS, axes
 from besvm.analysis import model_size
 from besvm.baselines import LineSearchMKL
 from besvm.measures import parse_shorthand
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, check, minus, value, where
 from besvm.reproduction.config import Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Lab
-from besvm.reproduction.tables import Row, Table, minus, value, where
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from besvm.reproduction.lab import Lab, Row, Table
 
 PAIRS = (("H8R", "H8L"), ("H4R", "H4L"), ("H4R", "H8R"))
 
@@ -56,10 +51,8 @@ def _search(lab: Lab, first: str, second: str, n_folds: int) -> Row:
     }
 
 
-def figures(config: Config, table: Table, baselines: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table, baselines: Table) -> Figures:
     """Draw the cross-validated accuracy along the line."""
-    from besvm._support.figures import COLORS, axes
-
     if not table:
         return {}
     figure, ax = axes(6, 3.4)
@@ -87,8 +80,7 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
                 "the best mixture gains less than 0.2 % over the Gaussian kernel alone (cross-validated)",
                 f"{rbf} alone {{:.1%}}, with {linear} at best {{:.1%}}",
                 lambda alone, mixture: mixture - alone < 0.002,
-                of(rbf, linear, "cv_first"),
-                of(rbf, linear, "cv_best"),
+                [of(rbf, linear, "cv_first"), of(rbf, linear, "cv_best")],
             )
             for rbf, linear in PAIRS[:2]
         ),
@@ -97,17 +89,18 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
             "it gains less than 0.5 %, cross-validated and on the test set",
             "cross-validated {:+.1%}, on the test set {:+.1%}",
             lambda cv, test: max(cv, test) < 0.005,
-            minus(both.get("cv_best"), both.get("cv_second")),
-            minus(both.get("accuracy"), K8R),
+            [minus(both.get("cv_best"), both.get("cv_second")), minus(both.get("accuracy"), K8R)],
         ),
         check(
             "The parameters increase approximately 4 times when K4R is added to K8R.",
             "the best mixture, which must not be one kernel alone, has 3.5 to 6 times the parameters of K8R",
             "{:.1f} times: {:,.0f} against {:,.0f}" + ("" if mixed else "; but one kernel alone is best"),
             lambda times, *_: 3.5 <= times <= 6 and mixed,
-            None if K8R_size is None or both.get("parameters") is None else both["parameters"] / K8R_size,
-            both.get("parameters"),
-            K8R_size,
+            [
+                None if K8R_size is None or both.get("parameters") is None else both["parameters"] / K8R_size,
+                both.get("parameters"),
+                K8R_size,
+            ],
         ),
     ]
 

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm._support.figures import axes, color_of, log_ticks
+from besvm.reproduction.cells import (
+    Cell,
+    Claim,
+    Costs,
+    Experiment,
+    Figures,
+    check,
+    distinct,
+    minus,
+    of_all,
+    value,
+    where,
+)
 from besvm.reproduction.config import M1, M2, Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Basis, Lab, cell_and_similarity
-from besvm.reproduction.tables import Row, Table, distinct, minus, of_all, value, where
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from besvm.reproduction.lab import Basis, Lab, Row, Table, cell_and_similarity
 
 SETS = {"M1": M1, "M2": M2}
 
@@ -78,10 +84,8 @@ LINES |= {f"M1, first {count}": ("M1", count) for count in range(2, len(M1) + 1)
 LINES |= {f"M2, first {count}": ("M2", count) for count in range(2, len(M2) + 1)}
 
 
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw accuracy against the basis size."""
-    from besvm._support.figures import axes, color_of, log_ticks
-
     if not table:
         return {}
     styles = dict(zip(sorted(config.fold_counts, reverse=True), ("-", "--", ":"), strict=False))
@@ -129,32 +133,28 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "the gain is between 7 % and 11 % for every size of the basis",
             "{:.1%} to {:.1%}, depending on the size of the basis",
             lambda least, most: least >= 0.07 and most <= 0.11,
-            of_all(min, over_H8R),
-            of_all(max, over_H8R),
+            [of_all(min, over_H8R), of_all(max, over_H8R)],
         ),
         check(
             "The two-resolution set is about 3 to 4 % better than the single-resolution one.",
             "the mean gain over the sizes of the basis and the numbers of folds is 2.5 % to 4.5 %",
             "{:.1%} on average; {:.1%} to {:.1%}",
             lambda mean, least, most: 0.025 <= mean <= 0.045,
-            of_all(lambda values: sum(values) / len(values), over_M1),
-            of_all(min, over_M1),
-            of_all(max, over_M1),
+            [of_all(lambda values: sum(values) / len(values), over_M1), of_all(min, over_M1), of_all(max, over_M1)],
         ),
         check(
             "Adding invariant measures to H8R helps, whatever the size of the basis and the number of folds.",
             "the smallest gain over H8R is above 0",
             "smallest gain {:.1%}, largest {:.1%}",
             lambda least, most: least > 0,
-            of_all(min, every),
-            of_all(max, every),
+            [of_all(min, every), of_all(max, every)],
         ),
         check(
             "Every measure that is added to M2 helps (largest basis, all the data).",
             "the accuracy rises with every measure",
             ", ".join(["{:.1%}"] * len(M2)),
             lambda *scores: list(scores) == sorted(set(scores)),
-            *(accuracy(table, "M2", count, sizes[-1], folds) for count in range(1, len(M2) + 1)),
+            [accuracy(table, "M2", count, sizes[-1], folds) for count in range(1, len(M2) + 1)],
         ),
     ]
 

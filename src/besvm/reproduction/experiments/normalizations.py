@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import OURS, Claim, check
+from besvm._support.figures import COLORS, axes
+from besvm.reproduction.cells import OURS, Cell, Claim, Costs, Experiment, Figures, check, minus, of_all, value, where
 from besvm.reproduction.config import M2, MEASURES, Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import CV_ITER, Basis, Lab
-from besvm.reproduction.tables import Row, Table, minus, of_all, value, where
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from besvm.reproduction.lab import CV_ITER, Basis, Lab, Row, Table
 
 NAMES = {None: "none", "z-score": "z-score", "mean-norm": "BE-SVM"}
 SINGLE = "single"
@@ -60,10 +55,8 @@ def _of_kind(table: Table, kind: str) -> Table:
     return [row for row in table if row["measures"] in LABELS[kind]]
 
 
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw every combination: single measures and the growing M2, for C = 1 and C cross-validated."""
-    from besvm._support.figures import axes
-
     found = {}
     for kind, name in ((SINGLE, "normalization_one_sim"), (GROWING, "normalization_multi_sim")):
         rows = _of_kind(table, kind)
@@ -89,8 +82,6 @@ def figures(config: Config, table: Table) -> dict[str, Figure]:
 
 def _draw(ax: Any, rows: Table, kind: str, column: str, floor: float) -> None:
     """Draw one panel; single measures have no order, so that their points are not joined."""
-    from besvm._support.figures import COLORS
-
     for color, features in zip(COLORS, NAMES.values(), strict=False):
         for (style, marker), kernel_map in zip(((":", "v"), ("--", "s"), ("-", "o")), NAMES.values(), strict=True):
             scores = [
@@ -151,16 +142,14 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "its mean is at least that of every other combination",
             "{:.1%}; the best other combination {:.1%}",
             lambda a, b: a >= b,
-            ours,
-            best_other("accuracy", single),
+            [ours, best_other("accuracy", single)],
         ),
         check(
             "BE-SVM's normalization of both is best on average over the measures other than RBF.",
             "its mean over them is at least that of every other combination",
             "{:.1%}; the best other combination {:.1%}",
             lambda a, b: a >= b,
-            mean("accuracy", NOT_RBF, *BOTH),
-            best_other("accuracy", NOT_RBF),
+            [mean("accuracy", NOT_RBF, *BOTH), best_other("accuracy", NOT_RBF)],
             origin=OURS,
         ),
         check(
@@ -168,31 +157,28 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "their mean over these measures is higher, with BE-SVM's normalization of the kernel map",
             "z-score {:.1%}, BE-SVM {:.1%}",
             lambda z, ours: z > ours,
-            mean("accuracy", NOT_RBF, "z-score", "BE-SVM"),
-            mean("accuracy", NOT_RBF, *BOTH),
+            [mean("accuracy", NOT_RBF, "z-score", "BE-SVM"), mean("accuracy", NOT_RBF, *BOTH)],
         ),
         check(
             "BE-SVM's normalization of both is best on average for the growing set of measures.",
             "its mean is at least that of every other combination",
             "{:.1%}; the best other combination {:.1%}",
             lambda a, b: a >= b,
-            mean("accuracy", growing, *BOTH),
-            best_other("accuracy", growing),
+            [mean("accuracy", growing, *BOTH), best_other("accuracy", growing)],
         ),
         check(
             "For single measures, normalizing the features matters more than normalizing the kernel map.",
             "BE-SVM's normalization of the features alone is better than that of the kernel map alone",
             "features only {:.1%}, kernel map only {:.1%}",
             lambda a, b: a > b,
-            *only,
+            only,
         ),
         check(
             "C = 1 is enough after BE-SVM's normalization: cross-validating C changes little.",
             "no measure and no set of measures changes by 1 % or more",
             "largest change {:.1%} for single measures, {:.1%} for the first two, three and four of M2",
             lambda single, growing: max(single, growing) < 0.01,
-            change(single),
-            change(growing[1:]),
+            [change(single), change(growing[1:])],
         ),
         check(
             "Cross-validating C does not change these conclusions.",
@@ -200,22 +186,21 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "lead with C = 1 and chosen: single {:+.1%}, {:+.1%}; growing {:+.1%}, {:+.1%}; features over kernel map "
             "{:+.1%}, {:+.1%}",
             lambda a, b, c, d, e, f: (a >= 0) == (b >= 0) and (c >= 0) == (d >= 0) and (e > 0) == (f > 0),
-            lead("accuracy", single),
-            lead("accuracy_cv", single),
-            lead("accuracy", growing),
-            lead("accuracy_cv", growing),
-            minus(*only),
-            minus(*only_cv),
+            [
+                lead("accuracy", single),
+                lead("accuracy_cv", single),
+                lead("accuracy", growing),
+                lead("accuracy_cv", growing),
+                minus(*only),
+                minus(*only_cv),
+            ],
         ),
         check(
             "The normalization of the kernel map matters more when several measures are combined.",
             "BE-SVM's gains more over none with all of M2 than with single measures, on average",
             "gain of BE-SVM's over none: single {:.1%} to {:.1%}, all of M2 {:.1%} to {:.1%}",
             lambda a, b, c, d: d - c > b - a,
-            only[0],
-            ours,
-            mean("accuracy", growing[-1:], "BE-SVM", "none"),
-            mean("accuracy", growing[-1:], *BOTH),
+            [only[0], ours, mean("accuracy", growing[-1:], "BE-SVM", "none"), mean("accuracy", growing[-1:], *BOTH)],
         ),
         check(
             "The solver converges much faster on normalized kernel maps.",
@@ -223,9 +208,7 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "passes over the features without and with: single {:.0f} and {:.0f}, growing {:.0f} and {:.0f}; without, "
             "{:.0%} of the single ones converged",
             lambda a, b, c, d, _: a >= 1.5 * b and c >= 1.5 * d,
-            *faster(single),
-            *faster(growing),
-            converged,
+            [*faster(single), *faster(growing), converged],
         ),
     ]
 

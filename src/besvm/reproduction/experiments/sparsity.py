@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from besvm.reproduction.cells import Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm._support.figures import axes, color_of
+from besvm.reproduction.cells import Claim, Experiment, Figures, check, distinct, of_all, value, where
 from besvm.reproduction.config import M1, M2, Config
 from besvm.reproduction.experiments.multiple import LINES, accuracy, parameters_unshared
-from besvm.reproduction.tables import Table, distinct, of_all, value, where
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from besvm.reproduction.lab import Table
 
 
-def figures(config: Config, table: Table, baselines: Table, multiple: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table, baselines: Table, multiple: Table) -> Figures:
     """Draw both panels."""
-    from besvm._support.figures import axes, color_of
-
     if not baselines or not multiple:
         return {}
     figure, both = axes(11, 4.6, columns=2, sharey=True)
@@ -118,7 +112,7 @@ def claims(config: Config, table: Table, baselines: Table, multiple: Table) -> l
             f"M2 has at least {least:.0f} times fewer at the accuracy of K8R on all the data",
             words,
             lambda times, *_: times >= least,
-            *values,
+            values,
         )
 
     leads = [lead(kernel, ours, column) if whole and every_fold else None for column in ("parameters", "exemplars")]
@@ -128,31 +122,32 @@ def claims(config: Config, table: Table, baselines: Table, multiple: Table) -> l
             "M2 at its best is more accurate than K8R on all the data, with less than a fifth of the exemplars",
             "{:.1%} with {:,.0f} exemplars; K8R {:.1%} with {:,.0f} support vectors",
             lambda a, n, b, m: a > b and m > 5 * n,
-            best.get("accuracy"),
-            best.get("exemplars"),
-            reference.get("accuracy"),
-            reference.get("exemplars"),
+            [best.get("accuracy"), best.get("exemplars"), reference.get("accuracy"), reference.get("exemplars")],
         ),
         check(
             f"With B = 10 x {middle} and three or more measures of M2, BE-SVM beats the kernel SVM on all the data.",
             "three measures and four are both more accurate than K8R",
             "three {:.1%}, four {:.1%}; K8R {:.1%}",
             lambda three, all_four, b: three > b and all_four > b,
-            accuracy(multiple, "M2", 3, middle, folds),
-            accuracy(multiple, "M2", 4, middle, folds),
-            reference.get("accuracy"),
+            [
+                accuracy(multiple, "M2", 3, middle, folds),
+                accuracy(multiple, "M2", 4, middle, folds),
+                reference.get("accuracy"),
+            ],
         ),
         check(
             f"With the low-resolution set M1, B = 10 x {largest} beats kernel SVMs on up to {folds - 1} folds.",
             f"M1 is more accurate than K8R and K4R on up to {folds - 1} folds, as far as K4R was run",
             f"M1 {{:.1%}}; the best kernel SVM on up to {folds - 1} folds {{:.1%}}",
             lambda a, b: a > b,
-            accuracy(multiple, "M1", len(M1), largest, folds),
-            of_all(
-                max,
-                [value(kernel, "accuracy", folds=n) for n in range(1, folds)]
-                + [row["accuracy"] for row in where(baselines, model="K4R") if row["folds"] < folds],
-            ),
+            [
+                accuracy(multiple, "M1", len(M1), largest, folds),
+                of_all(
+                    max,
+                    [value(kernel, "accuracy", folds=n) for n in range(1, folds)]
+                    + [row["accuracy"] for row in where(baselines, model="K4R") if row["folds"] < folds],
+                ),
+            ],
         ),
         equal("parameters", 6),
         equal("exemplars", 22),
@@ -161,7 +156,7 @@ def claims(config: Config, table: Table, baselines: Table, multiple: Table) -> l
             "the smallest lead is above 0, by parameters and by exemplars",
             "smallest lead {:.1%} by parameters, {:.1%} by exemplars",
             lambda *both: min(both) > 0,
-            *leads,
+            leads,
         ),
     ]
 

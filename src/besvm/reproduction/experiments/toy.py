@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
+from besvm._support.figures import COLORS, axes
 from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier
 from besvm.basis import RandomBasis
 from besvm.classifier import BESVMClassifier
 from besvm.datasets import make_toy
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, check, value, where
 from besvm.reproduction.config import Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Lab
-from besvm.reproduction.tables import Row, Table, value, where
+from besvm.reproduction.lab import Lab, Row, Table
 from besvm.similarities import RBF
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 KERNEL = "kernel SVM"
 DUAL = "BE-SVM, dual"
@@ -118,13 +113,11 @@ def _panel(method: str, points: int) -> Row:
     }
 
 
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw the three panels, and accuracy and support vectors against the noise."""
     from matplotlib.ticker import MaxNLocator
 
-    from besvm._support.figures import COLORS, axes
-
-    found: dict[str, Figure] = {}
+    found: Figures = {}
     panels = where(table, part="panel")
     if len(panels) == len(METHODS):
         figure, several = axes(10.5, 4.1, columns=3, sharex=True, sharey=True)
@@ -211,10 +204,7 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "it has fewer on average over the levels of noise",
             "{:.1f} against {:.1f}, at {:.1%} and {:.1%} accuracy",
             lambda dual, kernel, *_: dual < kernel,
-            mean("support", DUAL),
-            mean("support", KERNEL),
-            mean("accuracy", DUAL),
-            mean("accuracy", KERNEL),
+            [mean("support", DUAL), mean("support", KERNEL), mean("accuracy", DUAL), mean("accuracy", KERNEL)],
         ),
         check(
             "BE-SVM is biased against a class with fewer bases: it gets less area (toy data).",
@@ -222,8 +212,7 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "its own, than from the kernel SVM",
             "dual of BE-SVM {:.1%} of that area, kernel SVM {:.1%}",
             lambda dual, kernel: dual < kernel,
-            share(DUAL),
-            share(KERNEL),
+            [share(DUAL), share(KERNEL)],
         ),
     ]
 

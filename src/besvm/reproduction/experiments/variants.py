@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from besvm._support.figures import COLORS, axes, log_ticks
 from besvm.analysis import model_size
 from besvm.basis import IndexBasis
 from besvm.classifier import BESVMClassifier
 from besvm.normalize.nystrom import Nystrom
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, check, minus, of_all, value, where
 from besvm.reproduction.config import M2, Config
-from besvm.reproduction.costs import Costs
 from besvm.reproduction.experiments.multiple import accuracy
-from besvm.reproduction.lab import MAX_ITER, Basis, Lab, cell_and_similarity
-from besvm.reproduction.tables import Row, Table, minus, of_all, value, where
+from besvm.reproduction.lab import MAX_ITER, Basis, Lab, Row, Table, cell_and_similarity
 from besvm.similarities import RBF, Deformable
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PENALTIES = {  # of a displacement by one cell; two like images have a similarity of about 1, each of 64 cells adds 1/64
     "H4(2,0)": (0.003, 0.01, 0.03),
@@ -119,10 +114,8 @@ def _seconds(lab: Lab, label: str, basis: Basis, n_runs: int) -> Row:
     return {"seconds": round(min(times), 4)}
 
 
-def figures(config: Config, table: Table, multiple: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table, multiple: Table) -> Figures:
     """Draw BE-SVM's and Nyström's normalizations against the size of the basis, for H8R."""
-    from besvm._support.figures import COLORS, axes, log_ticks
-
     rows = where(table, what="Nyström")
     ours = where(multiple, set="M2", measures=1, folds=1)
     if not rows or not ours:
@@ -166,92 +159,87 @@ def claims(config: Config, table: Table, multiple: Table) -> list[Claim]:
             "the best of three weights gains less than 1 %, rigid and local",
             "H4(2,0) {:+.1%}, H4(0,1) {:+.1%}",
             lambda *gains: max(gains) < 0.01,
-            *(gain(measure) for measure in PENALTIES),
+            [gain(measure) for measure in PENALTIES],
         ),
         check(
             "For a positive definite kernel and a large basis, BE-SVM is worse than Nyström (H8R).",
             f"Nyström is better with 10 x {large} bases",
             f"Nyström's gain with 10 x {large} bases {{:+.1%}}",
             lambda one: one > 0,
-            nystrom(large),
+            [nystrom(large)],
         ),
         check(
             "For a small basis, BE-SVM is competitive with Nyström or better (H8R).",
             f"Nyström gains less than 1 % with 10 x {small} bases",
             f"Nyström's gain with 10 x {small} bases {{:+.1%}}",
             lambda one: one < 0.01,
-            nystrom(small),
+            [nystrom(small)],
         ),
         check(
             "Nyström's normalization gains more over BE-SVM's the larger the basis (H8R).",
             f"it gains more with 10 x {large} bases than with 10 x {small}",
             f"with 10 x {small} {{:+.1%}}, with 10 x {large} {{:+.1%}}",
             lambda few, many: many > few,
-            nystrom(small),
-            nystrom(large),
+            [nystrom(small), nystrom(large)],
         ),
         check(
             "H8(1,0) is more expensive to evaluate than the kernel of K8R.",
             "the similarities of the first fold to the bases take longer",
             "{:.2f} s against {:.2f} s",
             lambda rigid, rbf: rigid > rbf,
-            of("seconds", "cost of a measure", measure="H8(1,0)"),
-            of("seconds", "cost of a measure", measure="H8R"),
+            [of("seconds", "cost of a measure", measure="H8(1,0)"), of("seconds", "cost of a measure", measure="H8R")],
         ),
         check(
             "Without alignment, bases are less similar to each other at the higher resolution.",
             "the mean similarity of two bases, over that of a basis with itself, is lower for H4R than for H8R",
             "H8R {:.3f}, H4R {:.3f}",
             lambda low, high: high < low,
-            of("similarity", "similarity of the bases", measure="H8R"),
-            of("similarity", "similarity of the bases", measure="H4R"),
+            [
+                of("similarity", "similarity of the bases", measure="H8R"),
+                of("similarity", "similarity of the bases", measure="H4R"),
+            ],
         ),
         check(
             "The solver converges much faster with C = 1 than with C >> 1.",
             f"C = {LARGE_C:.0f} takes at least 1.5 times as many passes, for H8R and for M2",
             "passes with both: H8R {:.0f} and {:.0f}, M2 {:.0f} and {:.0f}",
             lambda a, b, c, d: b >= 1.5 * a and d >= 1.5 * c,
-            *(of("passes", "C", measure=name, C=C) for name in SETS for C in (1.0, LARGE_C)),
+            [of("passes", "C", measure=name, C=C) for name in SETS for C in (1.0, LARGE_C)],
         ),
         check(
             "One-vs-rest BE-SVM is faster and generalizes better than one-vs-one with all bases.",
             "it takes less time, and is more accurate",
             "one-vs-rest {:.1%} in {:.2f} s, one-vs-one {:.1%} in {:.2f} s",
             lambda a, s, b, t: a > b and s < t,
-            *multi[0],
-            *multi[1],
+            [*multi[0], *multi[1]],
         ),
         check(
             "One-vs-one BE-SVM with the bases of the two classes alone generalizes less than one-vs-rest.",
             "it is less accurate",
             "one-vs-rest {:.1%} in {:.2f} s, one-vs-one, own bases {:.1%} in {:.2f} s",
             lambda a, s, b, t: a > b,
-            *multi[0],
-            *multi[2],
+            [*multi[0], *multi[2]],
         ),
         check(
             "One-vs-one BE-SVM with the bases of the two classes alone is quicker to train than one-vs-rest.",
             "it takes less time",
             "one-vs-one, own bases {:.2f} s, one-vs-rest {:.2f} s",
             lambda own, rest: own < rest,
-            multi[2][1],
-            multi[0][1],
+            [multi[2][1], multi[0][1]],
         ),
         check(
             "An L1 regularizer is sparser than L2, but takes longer to train.",
             "it keeps fewer exemplars and takes more time, from the same basis",
             "L1 {:.1%}, {:,.0f} exemplars, {:.2f} s; L2 {:.1%}, {:,.0f}, {:.2f} s",
             lambda a, n, s, b, m, t: n < m and s > t,
-            *L1,
-            *L2,
+            [*L1, *L2],
         ),
         check(
             "A smaller basis with L2 is preferred to a larger one with L1.",
             "it is trained faster and is at most 1 % less accurate",
             "L2 {:.1%}, {:,.0f} exemplars, {:.2f} s; L1 {:.1%}, {:,.0f}, {:.2f} s",
             lambda a, n, s, b, m, t: s < t and a > b - 0.01,
-            *smaller,
-            *L1,
+            [*smaller, *L1],
         ),
     ]
 
