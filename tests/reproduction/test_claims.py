@@ -23,7 +23,7 @@ from besvm.reproduction.cells import (
 )
 from besvm.reproduction.config import FULL, M2, MEASURES, QUICK
 from besvm.reproduction.experiments import MODULES, experiments
-from besvm.reproduction.experiments.eigenvalues import correlation
+from besvm.reproduction.experiments.eigs import correlation
 from besvm.reproduction.experiments.sparsity import lead, sparser, sparsest
 from besvm.reproduction.page import Page, Section, html_page, markdown_page, show, write_table
 

@@ -72,15 +72,10 @@ SERIES = {  # one color for a series in all figures
 }
 
 
-def color_of(name: str) -> str:
-    """Return the color that a series has in all figures.
-
-    Examples
-    --------
-    >>> color_of("H8R")
-    '#0b6e99'
-    """
-    return SERIES[name]
+def curve(ax: Axes, rows: list[dict[str, Any]], x: str, y: str, style: str = "o-", **look: Any) -> None:
+    """Draw one column of a table against another; nothing if there are no rows."""
+    if rows:
+        ax.plot([row[x] for row in rows], [row[y] for row in rows], style, **look)
 
 
 def log_ticks(ax: Axes, values: list[float]) -> None:

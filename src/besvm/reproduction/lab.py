@@ -204,6 +204,11 @@ class Lab:
         return Fitted(model, float(model.score(X_test, self.labels[self.test_rows])), seconds)
 
 
+def fitted(lab: Lab, labels: Sequence[str], basis: Basis, n_folds: int = 1, **options: Any) -> Row:
+    """Return what a table shows of :meth:`Lab.fit`."""
+    return lab.fit(labels, basis, n_folds, **options).row()
+
+
 def cell_and_similarity(label: str) -> tuple[int, Similarity]:
     """Return the cell size and the similarity of the paper's shorthand."""
     found = parse_shorthand(label)

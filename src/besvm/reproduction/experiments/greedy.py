@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from besvm._support.figures import COLORS, axes
 from besvm.basis import IndexBasis
@@ -50,13 +51,7 @@ def _greedy(lab: Lab, name: str, n_measures: int, per_class: int, basis: Basis) 
 
 
 def _tested(lab: Lab, measures: tuple[str, ...], basis: Basis) -> Row:
-    fitted = lab.fit(measures, basis)
-    return {"measures": ", ".join(measures), "accuracy": fitted.accuracy}
-
-
-def summary(table: Table) -> Table:
-    """Return the sets and their accuracies."""
-    return [{key: entry for key, entry in row.items() if key != "steps"} for row in table]
+    return {"measures": ", ".join(measures), "accuracy": lab.fit(measures, basis).accuracy}
 
 
 def figures(config: Config, table: Table) -> Figures:
@@ -74,10 +69,8 @@ def figures(config: Config, table: Table) -> Figures:
             scores = {name: score for name, score in step["candidates"].items() if score is not None}
             ax.scatter([place] * len(scores), list(scores.values()), s=12, color="#9b9a97")
             for name, height in _apart(scores, line):
-                bold = "bold" if name == step["chosen"] else "normal"
-                ax.annotate(
-                    name, (place, height), (7, 0), textcoords="offset points", va="center", fontsize=7, weight=bold
-                )
+                look: Any = {"fontsize": 7, "weight": "bold" if name == step["chosen"] else "normal", "va": "center"}
+                ax.annotate(name, (place, height), (7, 0), textcoords="offset points", **look)
         places = range(1, len(steps) + 1)
         ax.plot(places, [step["accuracy"] for step in steps], "o-", color=COLORS[0], label="chosen here")
         along = _along(steps, paper)
@@ -149,7 +142,6 @@ EXPERIMENT = Experiment(
     cells=cells,
     figures=figures,
     claims=claims,
-    summary=summary,
     captions={
         "greedy": "Held-out accuracy of every candidate (gray) at every step of the greedy selection; the "
         "best five are named, the chosen ones in bold."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -33,17 +32,16 @@ def _search(lab: Lab, first: str, second: str, n_folds: int) -> Row:
     rows = lab.train_rows()
     kernels = [parse_shorthand(name) for name in (first, second)]
     start = perf_counter()
-    options: Any = {"cv": n_folds, "random_state": 0, "memory_limit": lab.model_limit}
-    search = LineSearchMKL(kernels, C=2.0, **options).fit(lab.images[rows], lab.labels[rows])
+    search = LineSearchMKL(kernels, C=2.0, cv=n_folds, random_state=0, memory_limit=lab.model_limit)
+    search.fit(lab.images[rows], lab.labels[rows])
     means = search.cv_accuracy_.mean(axis=1)
     alphas = np.asarray(search.alphas, dtype=float)
-    single = means[np.argmax(alphas)], means[np.argmin(alphas)]
     return {
         "alpha": float(search.alpha_),
         "accuracy": float(search.score(lab.images[lab.test_rows], lab.labels[lab.test_rows])),
         "cv_best": float(means.max()),
-        "cv_first": float(single[0]),
-        "cv_second": float(single[1]),
+        "cv_first": float(means[np.argmax(alphas)]),
+        "cv_second": float(means[np.argmin(alphas)]),
         "parameters": model_size(search).parameters,
         "seconds": round(perf_counter() - start, 1),
         "alphas": alphas.tolist(),
@@ -67,9 +65,6 @@ def figures(config: Config, table: Table, baselines: Table) -> Figures:
 def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
     """Check the paper's statements."""
 
-    def of(first: str, second: str, column: str) -> float | None:
-        return value(table, column, first=first, second=second)
-
     both = next(iter(where(table, first="H4R", second="H8R")), {})
     K8R, K8R_size = (value(baselines, column, model="K8R", folds=1) for column in ("accuracy", "parameters"))
     mixed = 0 < both.get("alpha", 0.0) < 1
@@ -80,7 +75,7 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
                 "the best mixture gains less than 0.2 % over the Gaussian kernel alone (cross-validated)",
                 f"{rbf} alone {{:.1%}}, with {linear} at best {{:.1%}}",
                 lambda alone, mixture: mixture - alone < 0.002,
-                [of(rbf, linear, "cv_first"), of(rbf, linear, "cv_best")],
+                [value(table, column, first=rbf, second=linear) for column in ("cv_first", "cv_best")],
             )
             for rbf, linear in PAIRS[:2]
         ),
@@ -115,7 +110,6 @@ EXPERIMENT = Experiment(
     cells=cells,
     figures=figures,
     claims=claims,
-    summary=lambda table: [{k: v for k, v in row.items() if not isinstance(v, list)} for row in table],
     uses=("baselines",),
     note=lambda config: "On the first fold.",
     captions={"mkl": "Cross-validated accuracy along the line between two kernels."},

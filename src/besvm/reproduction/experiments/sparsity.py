@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from besvm._support.figures import axes, color_of
+from besvm._support.figures import SERIES, axes, curve
 from besvm.reproduction.cells import Claim, Experiment, Figures, check, distinct, of_all, value, where
 from besvm.reproduction.config import M1, M2, Config
 from besvm.reproduction.experiments.multiple import LINES, accuracy, parameters_unshared
@@ -22,19 +22,14 @@ def figures(config: Config, table: Table, baselines: Table, multiple: Table) -> 
             rows = where(baselines, model=name)
             if column == "parameters" or name.startswith("K"):
                 label = f"{name} (1 to {rows[-1]['folds']} folds)"
-                ax.plot(*_curve(rows, column), "s--", ms=4, color=color_of(name), label=label)
+                curve(ax, rows, column, "accuracy", "s--", ms=4, color=SERIES[name], label=label)
         for label, (name, count) in LINES.items():
             rows = where(multiple, set=name, measures=count, folds=config.n_folds)
-            if rows:
-                ax.plot(*_curve(rows, column), "o-", ms=4, color=color_of(label), label=f"BE-SVM, {label}")
+            curve(ax, rows, column, "accuracy", ms=4, color=SERIES[label], label=f"BE-SVM, {label}")
         ax.set(xscale="log", xlabel={"exemplars": "supporting exemplars"}.get(column, column))
     both[0].set_ylabel("test accuracy")
     figure.legend(*both[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
     return {"params_support": figure}
-
-
-def _curve(rows: Table, column: str) -> tuple[list[float], list[float]]:
-    return [row[column] for row in rows], [row["accuracy"] for row in rows]
 
 
 def sparser(target: dict[str, float], ours: Table, column: str) -> float:

@@ -6,7 +6,7 @@ from functools import partial
 
 from besvm._support.figures import dots
 from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, check, minus, of_all, value
-from besvm.reproduction.config import MEASURES, PSD, Config
+from besvm.reproduction.config import INDEFINITE, MEASURES, PSD, Config
 from besvm.reproduction.lab import Lab, Row, Table
 
 
@@ -39,13 +39,9 @@ def figures(config: Config, table: Table) -> Figures:
 def claims(config: Config, table: Table) -> list[Claim]:
     """Check what the paper concludes from the figure."""
 
-    def accuracy(measure: str) -> float | None:
-        return value(table, "accuracy", measure=measure)
-
-    gains = [
-        minus(accuracy(measure), accuracy(f"{measure[:2]}L")) for measure in MEASURES if measure[2:] not in ("L", "R")
-    ]
-    H8L, H4L, H8R, H4R = (accuracy(m) for m in ("H8L", "H4L", "H8R", "H4R"))
+    accuracy = {measure: value(table, "accuracy", measure=measure) for measure in MEASURES}
+    gains = [minus(accuracy[m], accuracy[f"{m[:2]}L"]) for m in INDEFINITE]
+    H8L, H4L, H8R, H4R = (accuracy[m] for m in ("H8L", "H4L", "H8R", "H4R"))
     return [
         check(
             "Every invariant measure is better than the linear one of its resolution.",
@@ -59,14 +55,14 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "H8(1,0) beats H8(0,1) and H4(1,0) beats H4(0,1) by more than 1 % each",
             "H8: {:.1%} against {:.1%}; H4: {:.1%} against {:.1%}",
             lambda a, b, c, d: a - b > 0.01 and c - d > 0.01,
-            [accuracy(m) for m in ("H8(1,0)", "H8(0,1)", "H4(1,0)", "H4(0,1)")],
+            [accuracy[m] for m in ("H8(1,0)", "H8(0,1)", "H4(1,0)", "H4(0,1)")],
         ),
         check(
             "Alignment gains more at the higher resolution.",
             "H4(1,0) and H4(2,0) both gain more over H4L than H8(1,0) over H8L",
             "H8 {:.1%} to {:.1%}; H4 {:.1%} to {:.1%} and {:.1%}",
             lambda a, b, c, *aligned: min(aligned) - c > b - a,
-            [H8L, accuracy("H8(1,0)"), H4L, accuracy("H4(1,0)"), accuracy("H4(2,0)")],
+            [H8L, accuracy["H8(1,0)"], H4L, accuracy["H4(1,0)"], accuracy["H4(2,0)"]],
         ),
         check(
             "Without alignment, BE-SVM loses when the resolution rises from cells of 8 to cells of 4 pixels.",
@@ -80,7 +76,7 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "it is more accurate than H8L, H4L and H4R",
             "H8R {:.1%}; the best other one {:.1%}",
             lambda ours, other: ours > other,
-            [H8R, of_all(max, (accuracy(m) for m in PSD if m != "H8R"))],
+            [H8R, of_all(max, (accuracy[m] for m in PSD if m != "H8R"))],
         ),
     ]
 
