@@ -6,16 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from besvm._support.figures import Figures
 from besvm.reproduction.config import Config
 from besvm.reproduction.lab import TEST_FOLD, Basis, Lab, Row, Table
 from besvm.solver.newton import work_bytes
-
-if TYPE_CHECKING:  # matplotlib is optional
-    from matplotlib.figure import Figure
-
-Figures = dict[str, "Figure"]
 
 
 @dataclass(frozen=True)
@@ -202,8 +198,13 @@ class Costs:
                     if path not in self._planned and not path.exists():
                         self._planned.add(path)
                         self.planned_bytes += 4 * len(rows) * len(exemplars)
-                        total += PAIR_SECONDS.get(label, 5e-7) * len(rows) * len(exemplars)
+                        total += self.pairs(label, len(rows), len(exemplars))
         return total
+
+    @staticmethod
+    def pairs(label: str, rows: int, exemplars: int) -> float:
+        """Return the seconds of a matrix of similarities."""
+        return PAIR_SECONDS.get(label, 5e-7) * rows * exemplars
 
     def fit_memory(self, n_measures: int, n_folds: int, width: int, n_columns: int | None = None) -> int:
         """Return the bytes of :meth:`Lab.fit` at its peak."""

@@ -7,11 +7,11 @@ from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
-from besvm._support.figures import SERIES, axes, curve
+from besvm._support.figures import SERIES, Figures, axes, curve
 from besvm.analysis import model_size
 from besvm.baselines import KernelSVMClassifier
 from besvm.linear import LinearSVMClassifier
-from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, check, distinct, known, value, where
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, distinct, known, value, where
 from besvm.reproduction.config import Config
 from besvm.reproduction.lab import Lab, Row, Table
 from besvm.similarities import RBF

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.figures import COLORS, axes, curve, log_ticks
+from besvm._support.figures import COLORS, Figures, axes, curve, log_ticks
 from besvm.analysis import complexity, profile
 from besvm.baselines import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier
-from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, check, distinct, where
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, distinct, where
 from besvm.reproduction.config import Config
 from besvm.reproduction.lab import Basis, Lab, Row, Table
 from besvm.similarities import RBF

@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from besvm._support.figures import COLORS, axes
+from besvm._support.figures import COLORS, Figures, axes
 from besvm.analysis import spectrum
 from besvm.normalize.nystrom import Nystrom
-from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, Undefined, check, of_all, value
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Undefined, check, of_all, value
 from besvm.reproduction.config import Config
 from besvm.reproduction.lab import Basis, Lab, Row, Table
 

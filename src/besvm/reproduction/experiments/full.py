@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from besvm._support.figures import dots
-from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, check, minus, of_all, value
+from besvm._support.figures import Figures, dots
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, minus, of_all, value
 from besvm.reproduction.config import INDEFINITE, MEASURES, PSD, Config
 from besvm.reproduction.lab import Lab, Row, Table
 

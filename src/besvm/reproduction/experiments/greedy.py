@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from besvm._support.figures import COLORS, axes
+from besvm._support.figures import COLORS, Figures, axes
 from besvm.basis import IndexBasis
-from besvm.reproduction.cells import OURS, Cell, Claim, Costs, Experiment, Figures, check, value, where
+from besvm.reproduction.cells import OURS, Cell, Claim, Costs, Experiment, check, value, where
 from besvm.reproduction.config import M1, M2, MEASURES, Config
 from besvm.reproduction.lab import Basis, Lab, Row, Table
 from besvm.selection import GreedySelection

@@ -7,11 +7,11 @@ from time import perf_counter
 
 import numpy as np
 
-from besvm._support.figures import COLORS, axes
+from besvm._support.figures import COLORS, Figures, axes
 from besvm.analysis import model_size
 from besvm.baselines import LineSearchMKL
 from besvm.measures import parse_shorthand
-from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, check, minus, value, where
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, minus, value, where
 from besvm.reproduction.config import Config
 from besvm.reproduction.lab import Lab, Row, Table
 

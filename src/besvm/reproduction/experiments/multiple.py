@@ -5,21 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from besvm._support.figures import SERIES, axes, curve, log_ticks
-from besvm.reproduction.cells import (
-    Cell,
-    Claim,
-    Costs,
-    Experiment,
-    Figures,
-    check,
-    distinct,
-    mean,
-    minus,
-    of_all,
-    value,
-    where,
-)
+from besvm._support.figures import SERIES, Figures, axes, curve, log_ticks
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, distinct, mean, minus, of_all, value, where
 from besvm.reproduction.config import M1, M2, Config
 from besvm.reproduction.lab import Basis, Lab, Row, Table, cell_and_similarity, fitted
 

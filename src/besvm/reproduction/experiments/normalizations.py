@@ -7,21 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.figures import COLORS, axes
-from besvm.reproduction.cells import (
-    OURS,
-    PAPER,
-    Cell,
-    Claim,
-    Costs,
-    Experiment,
-    Figures,
-    check,
-    minus,
-    of_all,
-    value,
-    where,
-)
+from besvm._support.figures import COLORS, Figures, axes
+from besvm.reproduction.cells import OURS, PAPER, Cell, Claim, Costs, Experiment, check, minus, of_all, value, where
 from besvm.reproduction.config import M2, MEASURES, Config
 from besvm.reproduction.lab import CV_ITER, Basis, Lab, Row, Table
 

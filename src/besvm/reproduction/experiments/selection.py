@@ -8,23 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.figures import dots
+from besvm._support.figures import Figures, dots
 from besvm.basis import FarthestBasis, GradientBasis, KMedoidsBasis, PivotedBasis, RandomBasis
 from besvm.normalize.nystrom import WAYS, Nystrom
-from besvm.reproduction.cells import (
-    PAIR_SECONDS,
-    Cell,
-    Claim,
-    Costs,
-    Experiment,
-    Figures,
-    check,
-    distinct,
-    known,
-    minus,
-    of_all,
-    where,
-)
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, distinct, known, minus, of_all, where
 from besvm.reproduction.config import INDEFINITE, MEASURES, PSD, Config
 from besvm.reproduction.lab import Lab, Row, Table, cell_and_similarity, fitted
 
@@ -46,9 +33,8 @@ def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     found = []
     for measure in MEASURES:
         own = costs.fit([measure], 1, index)
-        pairs = PAIR_SECONDS[measure] * len(lab.train_rows(2)) * width
         training = costs.fixed(0.2) + costs.train(len(lab.train_rows()), width)
-        unseen = pairs + training  # another basis is another matrix of similarities
+        unseen = training + costs.pairs(measure, len(lab.train_rows(2)), width)  # another basis is another matrix
         found.append(Cell({"measure": measure, "way": "Indx"}, partial(fitted, lab, [measure], index), own, memory))
         for trial in range(config.trials):
             key = {"measure": measure, "way": "Rand", "trial": trial}

@@ -11,12 +11,12 @@ from scipy.spatial import cKDTree
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from besvm._support.figures import COLORS, axes, curve
+from besvm._support.figures import COLORS, Figures, axes, curve
 from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier
 from besvm.basis import RandomBasis
 from besvm.classifier import BESVMClassifier
 from besvm.datasets import make_toy
-from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, check, value, where
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, value, where
 from besvm.reproduction.config import Config
 from besvm.reproduction.lab import Lab, Row, Table
 from besvm.similarities import RBF

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.figures import COLORS, axes, curve, log_ticks
+from besvm._support.figures import COLORS, Figures, axes, curve, log_ticks
 from besvm.analysis import model_size
 from besvm.basis import IndexBasis
 from besvm.classifier import BESVMClassifier
 from besvm.normalize.nystrom import Nystrom
-from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Figures, check, minus, of_all, value, where
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, minus, of_all, value, where
 from besvm.reproduction.config import M2, Config
 from besvm.reproduction.experiments.multiple import accuracy
 from besvm.reproduction.lab import MAX_ITER, Basis, Lab, Row, Table, cell_and_similarity, fitted
