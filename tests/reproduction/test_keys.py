@@ -92,7 +92,7 @@ def test_argument_that_cannot_be_a_key_is_refused():
 
 # --- code ----------------------------------------------------------------------------------------------------------
 
-CELL, KERNEL_CELL = full._accuracy, jittering._kernel
+CELL, KERNEL_CELL = full._accuracy, jittering._measured
 MATRIX = (lab_module.FHOG, lab_module.normalized_features, lab_module.cell_and_similarity, lab_module.compared)
 
 

@@ -1,7 +1,5 @@
 """The baselines: linear SVMs and kernel SVMs with a Gaussian kernel, on one to five folds."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise
 from time import perf_counter

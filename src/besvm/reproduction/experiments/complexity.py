@@ -1,7 +1,5 @@
 """Table "complexity": what training and testing cost, by the paper's formulas and as measured."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """From images to predictions: BE-SVM with M2 against the kernel SVM K8R, on all the training data."""
 
-from __future__ import annotations
-
 from functools import partial
 from time import perf_counter
 from typing import Any

@@ -1,7 +1,5 @@
 """Figure "Full Bases": BE-SVM on the first fold with every training image as an exemplar."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from besvm._support.figures import Figures, dots
@@ -12,16 +10,13 @@ from besvm.reproduction.lab import Lab, Row, Table
 
 def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every measure."""
-    basis = [lab.train_rows()]
-    return [
-        Cell(
-            {"measure": measure, "bases": len(basis[0])},
-            partial(_accuracy, lab, measure),
-            costs.fit([measure], 1, basis),
-            costs.fit_memory(1, 1, len(basis[0])),
-        )
-        for measure in MEASURES
-    ]
+    rows = lab.train_rows()
+    memory = costs.fit_memory(1, 1, len(rows))
+    found = []
+    for measure in MEASURES:
+        key, seconds = {"measure": measure, "bases": len(rows)}, costs.fit([measure], 1, [rows])
+        found.append(Cell(key, partial(_accuracy, lab, measure), seconds, memory))
+    return found
 
 
 def _accuracy(lab: Lab, measure: str) -> Row:

@@ -1,7 +1,5 @@
 """The greedy choice of measures, by our own selection, beside the paper's sets M1 and M2."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

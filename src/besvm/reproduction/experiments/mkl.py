@@ -1,7 +1,5 @@
 """Multiple kernel learning by a line search, with positive definite kernels, on one fold."""
 
-from __future__ import annotations
-
 from functools import partial
 from time import perf_counter
 

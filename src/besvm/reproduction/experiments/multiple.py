@@ -1,7 +1,5 @@
 """Figures "multiple_sims" and "params/support": growing sets of measures, basis sizes and training sets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Figures "normalization_one_sim" and "multi_sim": nine combinations of normalizations, C = 1 and cross-validated."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -18,6 +16,7 @@ LABELS = {SINGLE: MEASURES, GROWING: tuple(" + ".join(M2[:count]) for count in r
 NOT_RBF = tuple(measure for measure in MEASURES if not measure.endswith("R"))
 BOTH = ("BE-SVM", "BE-SVM")
 BY = ("none", "BE-SVM")
+SCORES = ("accuracy", "accuracy_cv")  # C = 1, C cross-validated
 SLOWER = {"none": 14.0, "z-score": 9.0, "BE-SVM": 1.0}  # times as many passes, by the kernel map's normalization
 SLOWER_FEATURES = 1.5  # times as many again, if the features are not normalized as BE-SVM does
 MAX_ITER = 30  # Newton steps: three times what normalized kernel maps take
@@ -64,17 +63,14 @@ def figures(config: Config, table: Table) -> Figures:
             continue
         floor = max(0.0, round(float(np.median([row["accuracy"] for row in rows])) - 0.2, 1))
         figure, both = axes(11, 5.4, columns=2, sharey=True)
-        for ax, column, title in zip(both, ("accuracy", "accuracy_cv"), ("C = 1", "C cross-validated"), strict=True):
+        for ax, column, title in zip(both, SCORES, ("C = 1", "C cross-validated"), strict=True):
             _draw(ax, rows, kind, column, floor)
-            labels = [label.split(" + ")[-1] for label in LABELS[kind]]
-            if kind == GROWING:
-                labels = [labels[0], *(f"+ {label}" for label in labels[1:])]
+            labels = [f"+ {label.split(' + ')[-1]}" if " + " in label else label for label in LABELS[kind]]
             ax.set_xticks(range(len(labels)), labels, rotation=40, ha="right")
             ax.set_title(title)
             ax.set_ylim(bottom=floor - 0.01)
-        handles, labels = both[0].get_legend_handles_labels()
         look = {"ncols": 3, "handlelength": 3.5, "title": "features + kernel map (mean with C = 1, with C chosen)"}
-        figure.legend(handles, labels, loc="outside lower center", **look)
+        figure.legend(*both[0].get_legend_handles_labels(), loc="outside lower center", **look)
         both[0].set_ylabel(f"test accuracy (triangles: below {floor:.1f})")
         found[name] = figure
     return found
@@ -88,7 +84,7 @@ def _draw(ax: Any, rows: Table, kind: str, column: str, floor: float) -> None:
             if not own:
                 continue
             points = [(LABELS[kind].index(row["measures"]), row[column]) for row in own]
-            means = ", ".join(f"{value(own, name):.3f}" for name in ("accuracy", "accuracy_cv"))
+            means = ", ".join(f"{value(own, name):.3f}" for name in SCORES)
             look: Any = {"color": color, "ms": 4.5, "mfc": "none", "label": f"{features} + {kernel_map} ({means})"}
             ax.plot(*zip(*points, strict=True), marker=marker, ls="none" if kind == SINGLE else style, **look)
             low = [place for place, score in points if score < floor]
@@ -122,15 +118,9 @@ def claims(config: Config, table: Table) -> list[Claim]:
         return check(sentence, criterion, measured, lambda a, b: a >= b, values, origin)
 
     passes = [mean("passes", labels, "BE-SVM", one) for labels in (single, growing) for one in BY]
-    leads = [
-        minus(mean(column, labels, *BOTH), best_other(column, labels))
-        for labels in (single, growing)
-        for column in ("accuracy", "accuracy_cv")
-    ]
-    only, only_cv = (
-        [mean(column, single, *pair) for pair in (("BE-SVM", "none"), ("none", "BE-SVM"))]
-        for column in ("accuracy", "accuracy_cv")
-    )
+    compared = [(column, labels) for labels in (single, growing) for column in SCORES]
+    leads = [minus(mean(*both, *BOTH), best_other(*both)) for both in compared]
+    only, only_cv = ([mean(column, single, *pair) for pair in (BY[::-1], BY)] for column in SCORES)
     return [
         best(
             "BE-SVM's normalization of both features and kernel map is best on average (single measures, C = 1).",

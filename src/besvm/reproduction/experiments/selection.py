@@ -1,7 +1,5 @@
 """Figure "Basis Selection": ways to choose and to normalize a basis of 10 x 100, for every measure."""
 
-from __future__ import annotations
-
 from functools import partial
 from time import perf_counter
 from typing import Any

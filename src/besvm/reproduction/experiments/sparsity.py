@@ -1,7 +1,5 @@
 """Figure "params/support": accuracy against parameters and against supporting exemplars, BE-SVM and kernel SVM."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

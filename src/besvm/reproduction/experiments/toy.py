@@ -1,7 +1,5 @@
 """Figure "besvm_ksvm_2D": two RBF kernels on a problem in the plane, with three classifiers."""
 
-from __future__ import annotations
-
 from functools import partial
 from time import perf_counter
 from typing import Any

@@ -1,7 +1,5 @@
 """Variants of the model that the paper mentions: a few cells for each remark, on the first fold."""
 
-from __future__ import annotations
-
 from functools import partial
 from time import perf_counter
 from typing import Any
