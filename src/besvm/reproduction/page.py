@@ -86,20 +86,16 @@ def read_page(folder: Path) -> Page:
     kept = {path.stem: json.loads(path.read_text()) for path in (folder / "tables").glob("*.json")}
     tables = {name: entry["rows"] for name, entry in kept.items()}
     sections = []
-    for one in experiments([name for name in MODULES if name in kept]) if kept else []:
+    for one in (experiment for experiment in experiments() if experiment.name in kept):
         entry = kept[one.name]
-        config = Config(**{name: _frozen(value) for name, value in entry["config"].items()})
-        sections.append(section_of(one, config, tables, dict.fromkeys(entry["figures"], b""), entry))
+        sizes: Any = {key: tuple(size) if isinstance(size, list) else size for key, size in entry["config"].items()}
+        sections.append(section_of(one, Config(**sizes), tables, dict.fromkeys(entry["figures"], b""), entry))
     about = [*dict.fromkeys(kept[section.name]["about"] for section in sections), cost(sections)]
     missing = [name for name in MODULES if name not in kept]
     if missing:
         about.append(f"Not run yet, and so not on this page: {', '.join(missing)}.")
     warnings = dict.fromkeys(kept[section.name]["warning"] for section in sections)
     return Page(sections, " ".join(about), " ".join(warnings).strip())
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def cost(sections: list[Section]) -> str:

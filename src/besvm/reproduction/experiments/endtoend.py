@@ -28,8 +28,7 @@ SVC_CACHE = 2000  # MB
 
 def models(per_class: int, memory_limit: int | None = None) -> dict[str, Any]:
     """Return what is compared; each is given images."""
-    basis = IndexBasis(per_class=per_class)
-    options: Any = {"basis": basis, "probability": False, "memory_limit": memory_limit}
+    options: Any = {"basis": IndexBasis(per_class=per_class), "probability": False, "memory_limit": memory_limit}
     color = [
         Measure(similarity, features=make_pipeline(CellColor(cell=4), MeanNormScaler()), name=f"color {name}")
         for name, similarity in (("R", RBF(gamma=1.0)), ("(2,0)", Rigid(2)))
@@ -87,7 +86,6 @@ def _run(lab: Lab, name: str, per_class: int, n_folds: int) -> Row:
 
 def claims(config: Config, table: Table) -> list[Claim]:
     """Check our own aim, against plain SVC and against our own kernel SVM."""
-
     found = []
     for model in (SVC_NAME, KERNEL):
         found += [

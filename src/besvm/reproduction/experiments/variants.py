@@ -17,10 +17,8 @@ from besvm.reproduction.experiments.multiple import accuracy
 from besvm.reproduction.lab import MAX_ITER, Basis, Lab, Row, Table, cell_and_similarity, fitted
 from besvm.similarities import RBF, Deformable
 
-PENALTIES = {  # of a displacement by one cell; two like images have a similarity of about 1, each of 64 cells adds 1/64
-    "H4(2,0)": (0.003, 0.01, 0.03),
-    "H4(0,1)": (0.0001, 0.0003, 0.001),
-}
+# of a displacement by one cell; two like images have a similarity of about 1, to which each of 64 cells adds 1/64
+PENALTIES = {"H4(2,0)": (0.003, 0.01, 0.03), "H4(0,1)": (0.0001, 0.0003, 0.001)}
 MULTI_CLASS = ("ovr", "ovo", "ovo-pair-basis")
 SETS = {"H8R": ("H8R",), "M2": M2}
 LARGE_C = 100.0
