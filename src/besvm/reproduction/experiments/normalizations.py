@@ -89,7 +89,8 @@ def _draw(ax: Any, rows: Table, kind: str, column: str, floor: float) -> None:
             ax.plot(*zip(*points, strict=True), marker=marker, ls="none" if kind == SINGLE else style, **look)
             low = [place for place, score in points if score < floor]
             triangles: Any = {"marker": 11, "ls": "none", "clip_on": False}  # downwards
-            ax.plot(low, [floor] * len(low), color=color, **triangles)
+            if low:
+                ax.plot(low, [floor] * len(low), color=color, **triangles)
 
 
 def claims(config: Config, table: Table) -> list[Claim]:
