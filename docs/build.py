@@ -19,10 +19,9 @@ import besvm.measures
 import besvm.selection
 import besvm.similarities
 import besvm.testing
-from besvm.reproduction.claims import PAPER, tally
+from besvm.reproduction.cells import PAPER, tally
 from besvm.reproduction.experiments import experiments
-from besvm.reproduction.page import claims_of, markdown_page
-from besvm.reproduction.sections import read_page
+from besvm.reproduction.page import claims_of, markdown_page, read_page
 
 DOCS = Path(__file__).parent
 ORDER = (
@@ -211,7 +210,7 @@ def analysis() -> str:
     for name in re.findall(r"<!-- (\w+) -->", text):
         (experiment,) = experiments([name])
         rows = json.loads((DOCS / "results" / "tables" / f"{name}.json").read_text())["rows"]
-        shown = table(experiment.summary(rows) if experiment.summary else rows)
+        shown = table(experiment.summary(rows))
         text = filled_in(text, name, shown)
     return text
 

@@ -6,15 +6,26 @@ from itertools import product
 import numpy as np
 import pytest
 
-from besvm.reproduction.claims import OURS, PAPER, Claim, Undefined, check, tally
+from besvm.reproduction.cells import (
+    OURS,
+    PAPER,
+    Claim,
+    Undefined,
+    check,
+    columns_of,
+    distinct,
+    known,
+    minus,
+    of_all,
+    tally,
+    value,
+    where,
+)
 from besvm.reproduction.config import FULL, M2, MEASURES, QUICK
 from besvm.reproduction.experiments import MODULES, experiments
-from besvm.reproduction.experiments.eigenvalues import correlation
+from besvm.reproduction.experiments.eigs import correlation
 from besvm.reproduction.experiments.sparsity import lead, sparser, sparsest
-from besvm.reproduction.page import html_page, markdown_page
-from besvm.reproduction.results import write_table
-from besvm.reproduction.sections import Page, Section
-from besvm.reproduction.tables import distinct, value, where
+from besvm.reproduction.page import Page, Section, html_page, markdown_page, show, write_table
 
 TABLE = [{"a": 1, "b": 0.5}, {"a": 2, "b": 0.25}, {"a": 1, "b": 1.5}]
 
@@ -24,16 +35,33 @@ def test_tables():
     assert value(TABLE, "b", a=1) == 1.0
     assert value(TABLE, "b", a=3) is None
     assert distinct(TABLE, "a") == [1, 2]
+    assert columns_of([{"a": 1, "long": [1, 2]}, {"a": 2, "b": 3}]) == ["a", "b"]
+
+
+def test_what_is_not_known_of_some_is_not_known_of_all():
+    assert known([0.5, 0.7]) == [0.5, 0.7]
+    assert known([0.5, None]) is known([]) is None
+    assert (of_all(max, [0.5, 0.7]), of_all(max, [0.5, None])) == (0.7, None)
+    assert (minus(3.0, 1.0), minus(3.0, None), minus(None, 1.0)) == (2.0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("entry", "text"),
+    [(0.61234, "0.612"), (2.2, "2.2"), (12.5, "12.5"), (0.0, "0"), (12345, "12,345"), (None, ""), (True, "yes")],
+)
+def test_entries_are_shown_for_people(entry, text):
+    assert show(entry) == text
 
 
 WORDS = "x", "x > 1", "{:.1f}"
 
 
 def test_claim_without_its_values_is_not_measured():
-    assert check(*WORDS, lambda a: a > 1, 2.0).verdict == "holds"
-    assert check(*WORDS, lambda a: a > 1, 0.5).verdict == "does not hold"
-    assert check(*WORDS, lambda a: a > 1, None).verdict == "not measured"
-    undefined = check(*WORDS, lambda a: a > 1, Undefined("nothing varies"))
+    assert check(*WORDS, lambda a: a > 1, [2.0]).verdict == "holds"
+    assert check(*WORDS, lambda a: a > 1, [2.0]).measured == "2.0"
+    assert check(*WORDS, lambda a: a > 1, [0.5]).verdict == "does not hold"
+    assert check(*WORDS, lambda a: a > 1, [None]).verdict == "not measured"
+    undefined = check(*WORDS, lambda a: a > 1, [Undefined("nothing varies")])
     assert (undefined.verdict, undefined.measured) == ("undefined", "nothing varies")
 
 

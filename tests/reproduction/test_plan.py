@@ -10,12 +10,21 @@ import pytest
 from rich.console import Console
 from sklearn.exceptions import ConvergenceWarning
 
-from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.cells import Cell, Costs, Experiment
 from besvm.reproduction.config import QUICK
-from besvm.reproduction.costs import Costs
 from besvm.reproduction.experiments import MODULES, experiments
-from besvm.reproduction.results import Results, Spent, as_csv
-from besvm.reproduction.runner import Planned, make_plan, run, seconds_left, show_plan
+from besvm.reproduction.page import as_csv
+from besvm.reproduction.runner import (
+    Planned,
+    Results,
+    Spent,
+    counted,
+    describe,
+    make_plan,
+    run,
+    seconds_left,
+    show_plan,
+)
 
 
 def never() -> dict:
@@ -58,6 +67,11 @@ def test_damaged_cell_is_run_again(tmp_path, damage):
 
 def test_csv_leaves_lists_out():
     assert as_csv([{"a": 1, "long": [1, 2]}, {"a": 2, "b": "x,y"}]) == 'a,b\n1,\n2,"x,y"\n'
+
+
+def test_cells_are_described_and_counted():
+    assert describe({"measure": "H8R", "folds": 3}) == "measure H8R, folds 3"
+    assert counted([(cell(1), "slow"), (cell(2), "large"), (cell(3), "slow")]) == ["2 cells, slow", "1 cell, large"]
 
 
 def test_plan_leaves_out_what_does_not_fit_and_what_is_slow_unless_it_is_finished(make_lab, lab, tmp_path):
@@ -164,5 +178,6 @@ def test_estimates_grow_with_the_data(make_lab, lab, tmp_path):
 
 def test_experiments_by_name():
     assert [experiment.name for experiment in experiments()] == list(MODULES)
+    assert [experiment.name for experiment in experiments(["toy", "eigs"])] == ["eigs", "toy"]
     with pytest.raises(ValueError, match="no experiment is called 'table 1'; there are baselines, full"):
         experiments(["table 1"])

@@ -23,8 +23,7 @@ from besvm.datasets import cifar_files, make_digit_images
 from besvm.reproduction import reproduce
 from besvm.reproduction.config import QUICK
 from besvm.reproduction.experiments import MODULES, experiments
-from besvm.reproduction.page import markdown_page
-from besvm.reproduction.sections import read_page
+from besvm.reproduction.page import markdown_page, read_page
 
 TINY = replace(
     QUICK, rows_per_fold=100, sizes=(1, 2, 4), fold_counts=(1, 5), size=2, greedy_size=1, toy_levels=2, toy_points=40

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Figures = dict[str, "Figure"]  # by name
 COLORS = ("#0b6e99", "#d9730d", "#4d8f3a", "#ad1a72", "#6940a5", "#64473a", "#9b9a97", "#0f7b6c", "#e0a100", "#37352f")
 STYLE: Any = {
     "font.size": 10,
@@ -72,15 +73,10 @@ SERIES = {  # one color for a series in all figures
 }
 
 
-def color_of(name: str) -> str:
-    """Return the color that a series has in all figures.
-
-    Examples
-    --------
-    >>> color_of("H8R")
-    '#0b6e99'
-    """
-    return SERIES[name]
+def curve(ax: Axes, rows: list[dict[str, Any]], x: str, y: str, style: str = "o-", **look: Any) -> None:
+    """Draw one column of a table against another; nothing if there are no rows."""
+    if rows:
+        ax.plot([row[x] for row in rows], [row[y] for row in rows], style, **look)
 
 
 def log_ticks(ax: Axes, values: list[float]) -> None:

@@ -19,31 +19,14 @@ from besvm.blocks.npy import NpyMatrix
 class MatrixCache:
     """A folder of float32 matrices, each named by a hash of what it was computed from.
 
-    Where the limit is reached, the least recently used are removed. A matrix is written under a temporary name and
+    Where the limit of bytes is reached, the least recently used are removed; a matrix that is larger by itself is not
+    kept. A matrix is written under a temporary name and
     renamed, so that a half-written one is never read, whenever the process is killed. One that cannot be read, or has
     another shape, is computed again.
-
-    Parameters
-    ----------
-    folder : Path
-    limit : int
-        Bytes. A matrix that is larger by itself is not kept.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import tempfile
-    >>> cache = MatrixCache(Path(tempfile.mkdtemp()), limit=10_000)
-    >>> first = cache.get({"what": "ones"}, (2, 2), lambda: np.ones((2, 2)))
-    >>> again = cache.get({"what": "ones"}, (2, 2), lambda: np.zeros((2, 2)))  # not computed: it is there
-    >>> again.sum()
-    np.float32(4.0)
     """
 
     def __init__(self, folder: Path, limit: int, verbose: int = 0) -> None:
-        self.folder = folder
-        self.limit = limit
-        self.verbose = verbose
+        self.folder, self.limit, self.verbose = folder, limit, verbose
         folder.mkdir(parents=True, exist_ok=True)
         sweep(folder)
 
@@ -60,10 +43,8 @@ class MatrixCache:
             if kept.shape == shape and kept.dtype == np.float32:
                 os.utime(path)  # used just now
                 return kept[slice(0, shape[0])]
-            say(
-                self.verbose,
-                f"{path.name} in the cache has the shape {kept.shape} instead of {shape}: computing it again",
-            )
+            found = f"{path.name} in the cache has the shape {kept.shape} instead of {shape}"
+            say(self.verbose, f"{found}: computing it again")
         except FileNotFoundError:
             pass
         except (OSError, ValueError):

@@ -26,6 +26,8 @@ from besvm.solver.calibration import held_out_problem
 from besvm.solver.newton import solve_path
 from besvm.solver.problem import Problem
 
+Row = dict[str, Any]  # of a table
+Table = list[Row]
 Basis = list[np.ndarray]  # row numbers in pieces: the similarities to each piece are kept by themselves
 CS = [0.1, 1.0, 10.0]
 MAX_ITER = 100  # Newton steps; normalized features take about ten
@@ -41,7 +43,7 @@ class Fitted:
     accuracy: float
     seconds: float  # normalizing and training
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> Row:
         """Return what a table shows."""
         return {
             "accuracy": self.accuracy,
@@ -59,16 +61,6 @@ class Lab:
 
     A lab does not know the sizes of the experiments: what a cell needs of them is an argument of its function, and so
     part of the key under which the cell is kept.
-
-    Parameters
-    ----------
-    images : (n, h, w, 3) uint8 array
-    labels : (n,) int array
-    fold : (n,) int array
-        0 to 4 for training, 5 for testing.
-    cache : MatrixCache
-    memory_limit : int, optional
-        Bytes that the whole reproduction may take; by default what the machine has.
     """
 
     def __init__(
@@ -79,8 +71,10 @@ class Lab:
         cache: MatrixCache,
         memory_limit: int | None = None,
     ) -> None:
-        self.images, self.labels, self.fold = images, labels, fold
-        self.cache, self.memory_limit = cache, memory_limit
+        self.images, self.labels = images, labels  # (n, h, w, 3) and (n,)
+        self.fold = fold  # of each image: 0 to 4 for training, 5 for testing
+        self.cache = cache
+        self.memory_limit = memory_limit  # bytes that the whole reproduction may take; None: what the machine has
         self._features: dict[tuple[int, str | None], np.ndarray] = {}
 
     @cached_property
@@ -210,6 +204,11 @@ class Lab:
         return Fitted(model, float(model.score(X_test, self.labels[self.test_rows])), seconds)
 
 
+def fitted(lab: Lab, labels: Sequence[str], basis: Basis, n_folds: int = 1, **options: Any) -> Row:
+    """Return what a table shows of :meth:`Lab.fit`."""
+    return lab.fit(labels, basis, n_folds, **options).row()
+
+
 def cell_and_similarity(label: str) -> tuple[int, Similarity]:
     """Return the cell size and the similarity of the paper's shorthand."""
     found = parse_shorthand(label)
@@ -245,13 +244,7 @@ def normalize_in_place(
     """Normalize both with what is learned from X, each measure for itself; ``in_basis`` are the exemplars in X."""
     width = X.shape[1] // n_measures
     groups = [slice(k * width, (k + 1) * width) for k in range(n_measures)]
-    raw = RawSimilarities(
-        blocks=MemoryBlocks(X),
-        groups=groups,
-        weights=None,
-        basis_labels=list,
-        within=lambda: [X[in_basis, group] for group in groups],
-    )
+    raw = RawSimilarities(MemoryBlocks(X), groups, None, list, lambda: [X[in_basis, group] for group in groups])
     normalizer = as_normalization(normalize).learn(raw)
     for several in (raw.blocks, MemoryBlocks(X_test)):
         normalizer.apply(several)

@@ -3,28 +3,126 @@
 from __future__ import annotations
 
 import base64
+import csv
+import io
+import json
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from besvm.reproduction.claims import FAILS, HOLDS, OURS, PAPER, Claim, tally
-from besvm.reproduction.sections import Page, Section
-from besvm.reproduction.tables import Table, columns_of
+from besvm._support.files import write_text
+from besvm._support.units import show_bytes, show_seconds
+from besvm.reproduction.cells import FAILS, HOLDS, OURS, PAPER, Claim, Experiment, columns_of, tally
+from besvm.reproduction.config import Config
+from besvm.reproduction.experiments import MODULES, experiments
+from besvm.reproduction.lab import Table
 
 TITLE = "BE-SVM: the paper, reproduced"
 
 
-def show(entry: Any) -> str:
-    """Return an entry of a table for people.
+@dataclass
+class Section:
+    """What the page shows of one experiment."""
 
-    Examples
-    --------
-    >>> show(0.61234), show(12345), show(None), show(True)
-    ('0.612', '12,345', '', 'yes')
-    >>> show(2.2), show(12.5), show(0.0)
-    ('2.2', '12.5', '0')
-    """
+    name: str
+    title: str
+    paper: str
+    note: str = ""
+    figures: dict[str, bytes] = field(default_factory=dict)  # SVG
+    captions: dict[str, str] = field(default_factory=dict)
+    table: Table = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    n_test: int = 0  # images that an accuracy was measured with
+    seconds: float = 0.0  # that all cells took
+    peak_memory: int = 0  # bytes
+
+    @property
+    def heading(self) -> str:
+        """The title with a capital letter."""
+        return self.title[0].upper() + self.title[1:]
+
+    @property
+    def took(self) -> str:
+        """How long the experiment took, if that is known."""
+        return f"It took {show_seconds(self.seconds)}." if self.seconds else ""
+
+
+def section_of(
+    experiment: Experiment, config: Config, tables: dict[str, Table], figures: dict[str, bytes], kept: dict[str, Any]
+) -> Section:
+    """Return what a page shows of an experiment; ``kept`` is what is written beside its table."""
+    inputs = [tables.get(name, []) for name in (experiment.name, *experiment.uses)]
+    return Section(
+        experiment.name,
+        experiment.title,
+        experiment.paper,
+        experiment.note(config),
+        figures,
+        experiment.captions,
+        table=experiment.summary(inputs[0]) if inputs[0] else [],
+        claims=experiment.claims(config, *inputs),
+        left_out=kept["left_out"],
+        n_test=config.rows_per_fold,
+        seconds=kept["seconds"],
+        peak_memory=kept["peak_memory"],
+    )
+
+
+@dataclass
+class Page:
+    """All that the page says."""
+
+    sections: list[Section]
+    about: str  # what was run, and on what
+    warning: str = ""
+
+
+def read_page(folder: Path) -> Page:
+    """Return the page of the tables that a reproduction has written into ``folder``; without the figures themselves."""
+    kept = {path.stem: json.loads(path.read_text()) for path in (folder / "tables").glob("*.json")}
+    tables = {name: entry["rows"] for name, entry in kept.items()}
+    sections = []
+    for one in (experiment for experiment in experiments() if experiment.name in kept):
+        entry = kept[one.name]
+        sizes: Any = {key: tuple(size) if isinstance(size, list) else size for key, size in entry["config"].items()}
+        sections.append(section_of(one, Config(**sizes), tables, dict.fromkeys(entry["figures"], b""), entry))
+    about = [*dict.fromkeys(kept[section.name]["about"] for section in sections), cost(sections)]
+    missing = [name for name in MODULES if name not in kept]
+    if missing:
+        about.append(f"Not run yet, and so not on this page: {', '.join(missing)}.")
+    warnings = dict.fromkeys(kept[section.name]["warning"] for section in sections)
+    return Page(sections, " ".join(about), " ".join(warnings).strip())
+
+
+def cost(sections: list[Section]) -> str:
+    """Return what all that is shown took, whether it was run in one go or in parts."""
+    seconds = sum(section.seconds for section in sections)
+    peak = max((section.peak_memory for section in sections), default=0)
+    memory = f" and at most {show_bytes(peak)} of memory" if peak else ""
+    return f"All cells took {show_seconds(seconds)}{memory}, in one go or in parts."
+
+
+def write_table(folder: Path, experiment: str, table: Table, about: dict[str, Any]) -> None:
+    """Write a table as CSV and as JSON."""
+    write_text(folder / "tables" / f"{experiment}.csv", as_csv(table))
+    write_text(folder / "tables" / f"{experiment}.json", json.dumps({**about, "rows": table}) + "\n")
+
+
+def as_csv(table: Table) -> str:
+    """Return a table as comma-separated values, without what is itself a list."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns_of(table), extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table)
+    return out.getvalue()
+
+
+def show(entry: Any) -> str:
+    """Return an entry of a table for people."""
     if entry is None:
         return ""
     if isinstance(entry, bool):
@@ -104,8 +202,10 @@ def _claims(sections: list[Section]) -> str:
 
 
 def _section(section: Section) -> str:
-    parts = [f'<h2 id="{escape(section.name)}">{escape(section.heading)}</h2>']
-    parts.append(f"<blockquote><b>The paper:</b> {escape(section.paper)}</blockquote>")
+    parts = [
+        f'<h2 id="{escape(section.name)}">{escape(section.heading)}</h2>',
+        f"<blockquote><b>The paper:</b> {escape(section.paper)}</blockquote>",
+    ]
     if section.note:
         parts.append(f'<p class="note">{escape(section.note)}</p>')
     for name, svg in section.figures.items():
@@ -149,16 +249,11 @@ def markdown_page(page: Page, figures: str) -> str:
         if section.note:
             lines += [section.note, ""]
         for name in section.figures:
-            caption = section.captions.get(name)
-            lines += [
-                f"![{section.title}: {name}]({figures}/{name}.png)",
-                "",
-                *([f"*{caption}*", ""] if caption else []),
-            ]
+            lines += [f"![{section.title}: {name}]({figures}/{name}.png)", ""]
+            lines += [f"*{section.captions[name]}*", ""] if name in section.captions else []
         lines += _markdown_table(section.table)
         lines += ["", section.took] if section.table and section.seconds else []
-        for text in section.left_out:
-            lines += ["", f"Left out: {text}"]
+        lines += [line for text in section.left_out for line in ("", f"Left out: {text}")]
     return "\n".join(lines) + "\n"
 
 
@@ -167,6 +262,4 @@ def _markdown_table(table: Table) -> list[str]:
         return []
     columns = columns_of(table)
     lines = ["| " + " | ".join(name.replace("_", " ") for name in columns) + " |", "|" + " --- |" * len(columns)]
-    for row in table:
-        lines.append("| " + " | ".join(show(row.get(name)).replace("|", "\\|") for name in columns) + " |")
-    return lines
+    return lines + ["| " + " | ".join(show(row.get(n)).replace("|", "\\|") for n in columns) + " |" for row in table]

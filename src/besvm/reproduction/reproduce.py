@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
+from rich.console import Console
 
 from besvm._support.extras import optional
 from besvm._support.figures import in_style, rendered
@@ -16,16 +18,12 @@ from besvm._support.files import sweep, write_bytes, write_text
 from besvm._support.units import parse_bytes, show_bytes
 from besvm.blocks.plan import limit_bytes
 from besvm.reproduction.cache import MatrixCache
-from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.cells import Costs, Experiment
 from besvm.reproduction.config import FULL, QUICK, Config
-from besvm.reproduction.costs import Costs
 from besvm.reproduction.experiments import experiments
-from besvm.reproduction.lab import Lab
-from besvm.reproduction.page import html_page
-from besvm.reproduction.results import Results, write_table
-from besvm.reproduction.runner import console_for_people, counted, make_plan, run, show_plan
-from besvm.reproduction.sections import Page, cost, section_of
-from besvm.reproduction.tables import Table
+from besvm.reproduction.lab import Lab, Table
+from besvm.reproduction.page import Page, cost, html_page, section_of, write_table
+from besvm.reproduction.runner import Reason, Results, counted, make_plan, run, show_plan
 
 DIGITS = "digits"
 
@@ -75,9 +73,11 @@ def reproduce(
     chosen = experiments(names)
     limit = limit_bytes(memory_limit)
     cache_bytes = parse_bytes(cache_limit, "cache_limit")
-    out = output_folder(out)
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out must be a folder, got the file {out}; choose another name")
+    out.mkdir(parents=True, exist_ok=True)
     sweep(out)
-    console = console_for_people()
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 140)
     config = replace(QUICK if quick else FULL, thorough=thorough)
     lab = Lab(*load(data, config.rows_per_fold), MatrixCache(out / "cache", cache_bytes, verbose=1), limit)
     costs, results = Costs(lab), Results(out)
@@ -86,15 +86,15 @@ def reproduce(
     page = out / "index.html"
     if only_plan:
         return page
-    about_run = about(config, lab, data, None if memory_limit is None else limit)
-    failed: dict[str, list[tuple[Cell, str]]] = {planned.experiment.name: planned.failed for planned in plan}
+    failed = {planned.experiment.name: planned.failed for planned in plan}
+    said = {"about": about(config, lab, data, None if memory_limit is None else limit), "warning": banner(config, data)}
     try:
         run(plan, results, console)
     except BaseException:  # interrupted or not, what is finished is shown; the first error is the one to report
         with suppress(Exception):
-            _write(out, config, lab, results, failed, about_run, banner(config, data))
+            _write(out, config, lab, results, failed, said)
         raise
-    shown = _write(out, config, lab, results, failed, about_run, banner(config, data))
+    shown = _write(out, config, lab, results, failed, said)
     console.print(f"\nthe page: {page}", highlight=False, soft_wrap=True)
     for experiment in chosen:
         if experiment.name not in shown:
@@ -104,14 +104,6 @@ def reproduce(
     if n_failed:
         raise RuntimeError(f"cells that failed: {n_failed}; the page says why, and the same command tries them again")
     return page
-
-
-def output_folder(out: Path) -> Path:
-    """Return the folder to write to, made if need be; a file in its place is refused."""
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"--out must be a folder, got the file {out}; choose another name")
-    out.mkdir(parents=True, exist_ok=True)
-    return out
 
 
 def load(data: str | None, rows_per_fold: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -128,13 +120,7 @@ def load(data: str | None, rows_per_fold: int) -> tuple[np.ndarray, np.ndarray, 
 
 
 def _write(
-    out: Path,
-    config: Config,
-    lab: Lab,
-    results: Results,
-    failed: dict[str, list[tuple[Cell, str]]],
-    about_run: str,
-    warning: str,
+    out: Path, config: Config, lab: Lab, results: Results, failed: dict[str, list[Reason]], said: dict[str, str]
 ) -> list[str]:
     """Write tables, figures and the page of all that is finished, whenever it was run; return what it shows."""
     everything = make_plan(experiments(), config, lab, Costs(lab), results)
@@ -147,13 +133,11 @@ def _write(
         if not (planned.table or (not planned.cells and any(inputs)) or reasons):
             continue
         figures = _drawn(out, experiment, config, inputs)
-        waiting = [
-            (cell, "not run yet") for _, cell in planned.waiting if all(cell.key != one.key for one, _ in reasons)
-        ]
+        tried = [cell.key for cell, _ in reasons]
+        waiting = [(cell, "not run yet") for _, cell in planned.waiting if cell.key not in tried]
         kept = {
+            **said,
             "title": experiment.title,
-            "about": about_run,
-            "warning": warning,
             "figures": list(figures),
             "left_out": counted([*planned.skipped, *reasons, *waiting]),
             "config": asdict(config),
@@ -162,7 +146,8 @@ def _write(
         }
         write_table(out, experiment.name, planned.table, kept)
         sections.append(section_of(experiment, config, tables, figures, kept))
-    write_text(out / "index.html", html_page(Page(sections, f"{about_run} {cost(sections)}", warning)))
+    page = Page(sections, f"{said['about']} {cost(sections)}", said["warning"])
+    write_text(out / "index.html", html_page(page))
     return [section.name for section in sections]
 
 

@@ -1,28 +1,105 @@
-"""Plan the experiments, run what is not finished, and show how it goes."""
+"""Plan the experiments, run what is not finished, keep every finished cell on disk, and show how it goes."""
 
 from __future__ import annotations
 
-import sys
+import hashlib
+import json
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from time import monotonic, perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as RichTable
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from besvm._support.files import write_text
 from besvm._support.memory import peak_memory
 from besvm._support.units import show_bytes, show_seconds
-from besvm.reproduction.cells import Cell, Experiment
+from besvm.reproduction.cells import Cell, Costs, Experiment
 from besvm.reproduction.config import Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Lab
-from besvm.reproduction.results import Results, Spent
-from besvm.reproduction.tables import Row, Table
+from besvm.reproduction.lab import Lab, Row, Table, digest
+from besvm.reproduction.sources import SOURCES
+
+TRUSTED = 60.0  # seconds that count as if they had kept to the plan, so that the first small cells do not decide
+
+Reason = tuple[Cell, str]  # why a cell was not run, or failed
+
+code_of = cache(SOURCES.hash_of)
+
+
+def key_of(cell: Cell) -> str:
+    """Return a text that is the same as long as the cell gives the same numbers: its key, its code and its arguments.
+
+    A function of a cell sees nothing but its arguments (a lab has no configuration), so they are all that it depends
+    on beside its code: a lab counts by its data, an array by its contents, an estimator by its parameters.
+    """
+    compute = cell.compute
+    depends_on = [code_of(compute.func), compute.func.__qualname__, compute.args, compute.keywords]
+    return json.dumps([cell.key, depends_on], sort_keys=True, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Lab):
+        return value.fingerprint
+    if isinstance(value, np.ndarray):
+        return digest(value)
+    if isinstance(value, BaseEstimator):
+        return [type(value).__name__, value.get_params()]
+    raise TypeError(f"an argument of a cell must be plain data, an array, an estimator or the lab, got {value!r}")
+
+
+class Spent(NamedTuple):
+    """What cells took."""
+
+    planned: float = 0.0  # seconds
+    taken: float = 0.0
+    peak: int = 0  # the most bytes that the process had taken by then
+
+    def plus(self, other: Spent) -> Spent:
+        """Return what both took."""
+        return Spent(self.planned + other.planned, self.taken + other.taken, max(self.peak, other.peak))
+
+    @property
+    def pace(self) -> float:
+        """How many times longer than planned the cells took; near 1 as long as little has been run."""
+        return (self.taken + TRUSTED) / (self.planned + TRUSTED)
+
+
+class Results:
+    """The finished cells of one reproduction, each in a file of its own with what it took, so that none is ever lost.
+
+    ``key_of`` gives what a cell depends on, as a text. A cell is found again only under the same one.
+    """
+
+    def __init__(self, folder: Path, key_of: Callable[[Cell], str] = key_of) -> None:
+        self.folder, self.key_of = folder, key_of
+
+    def _path(self, experiment: str, cell: Cell) -> Path:
+        name = hashlib.sha256(self.key_of(cell).encode()).hexdigest()[:24]
+        return self.folder / "cells" / experiment / f"{name}.json"
+
+    def get(self, experiment: str, cell: Cell) -> tuple[Row, Spent] | None:
+        """Return a finished cell as a row of its table, and what it took; None if it is not finished."""
+        try:
+            kept = json.loads(self._path(experiment, cell).read_text())
+            row, (planned, taken, peak) = kept["row"], kept["took"]
+            spent = Spent(float(planned), float(taken), int(peak))
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+        return (row, spent) if isinstance(row, dict) and cell.key.items() <= row.items() else None
+
+    def keep(self, experiment: str, cell: Cell, row: Row, spent: Spent) -> None:
+        """Keep a finished cell."""
+        write_text(self._path(experiment, cell), json.dumps({"row": row, "took": spent}) + "\n")
 
 
 @dataclass
@@ -32,8 +109,8 @@ class Planned:
     experiment: Experiment
     cells: list[Cell] = field(default_factory=list)
     rows: dict[int, Row] = field(default_factory=dict)  # finished, by the number of the cell
-    skipped: list[tuple[Cell, str]] = field(default_factory=list)  # with the reason
-    failed: list[tuple[Cell, str]] = field(default_factory=list)
+    skipped: list[Reason] = field(default_factory=list)  # with the reason
+    failed: list[Reason] = field(default_factory=list)
     spent: Spent = field(default_factory=Spent)  # by the finished cells
 
     def finish(self, k: int, row: Row, spent: Spent) -> None:
@@ -115,19 +192,10 @@ def show_plan(console: Console, plan: list[Planned], lab: Lab, costs: Costs) -> 
             console.print(f"left out of {planned.experiment.name}: {text}")
 
 
-def counted(left_out: list[tuple[Cell, str]]) -> list[str]:
-    """Return how many cells were left out for each reason.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> counted([(Cell({"k": 1}, partial(dict)), "only with --thorough")])
-    ['1 cell, only with --thorough']
-    """
-    return [
-        f"{count} {'cell' if count == 1 else 'cells'}, {reason}"
-        for reason, count in Counter(reason for _, reason in left_out).items()
-    ]
+def counted(left_out: list[Reason]) -> list[str]:
+    """Return how many cells were left out for each reason."""
+    counts = Counter(reason for _, reason in left_out)
+    return [f"{count} {'cell' if count == 1 else 'cells'}, {reason}" for reason, count in counts.items()]
 
 
 def run(plan: list[Planned], results: Results, console: Console) -> None:
@@ -159,13 +227,7 @@ def run(plan: list[Planned], results: Results, console: Console) -> None:
 
 
 def describe(key: Row) -> str:
-    """Return what is varied in a cell, in a line.
-
-    Examples
-    --------
-    >>> describe({"measure": "H8R", "folds": 3})
-    'measure H8R, folds 3'
-    """
+    """Return what is varied in a cell, in a line."""
     return ", ".join(f"{name} {value}" for name, value in key.items())
 
 
@@ -173,18 +235,11 @@ class _Shown:
     """A bar on a terminal; elsewhere a line for every finished cell."""
 
     def __init__(self, console: Console, plan: list[Planned]) -> None:
-        self.console, self.plan = console, plan
-        self.start = monotonic()
-        self.what = ""
+        self.console, self.plan, self.start, self.what = console, plan, monotonic(), ""
         self.bar: Progress | None = None
         if console.is_terminal:
-            columns: list[Any] = [
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TimeElapsedColumn(),
-                TextColumn("{task.fields[left]}"),
-            ]
-            self.bar = Progress(*columns, console=console, transient=True)
+            what, left = TextColumn("{task.description}"), TextColumn("{task.fields[left]}")
+            self.bar = Progress(what, BarColumn(), TimeElapsedColumn(), left, console=console, transient=True)
             self.task = self.bar.add_task("", total=None, left="")
             self.bar.start()
 
@@ -221,8 +276,3 @@ def seconds_left(plan: list[Planned]) -> float:
     for planned in plan:
         known = known.plus(planned.spent)
     return sum(planned.seconds * (1.0 if planned.rows else known.pace) for planned in plan)
-
-
-def console_for_people() -> Console:
-    """Return where the plan and the progress go."""
-    return Console(file=sys.stdout, width=None if sys.stdout.isatty() else 140)

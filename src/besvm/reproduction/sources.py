@@ -17,19 +17,7 @@ PACKAGE = "besvm"
 
 
 class Sources:
-    """The source files of the package, or of a copy of it.
-
-    Parameters
-    ----------
-    root : Path
-        The folder of the package.
-
-    Examples
-    --------
-    >>> from besvm.measures import mirrored, parse_shorthand
-    >>> SOURCES.hash_of(mirrored) == SOURCES.hash_of(parse_shorthand)
-    False
-    """
+    """The source files of the package, or of a copy of it, in the folder ``root``."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -86,7 +74,9 @@ def _parsed(path: Path) -> ast.Module:
     tree = ast.parse(path.read_text())
     for node in _statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = [statement for statement in node.body if not _is_docstring(statement)]
+            node.body = [
+                one for one in node.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+            ]
     return tree
 
 
@@ -124,15 +114,6 @@ def _imported(statements: Iterable[ast.stmt]) -> Iterator[str]:
             parts = name.split(".")
             yield from (".".join(parts[:end]) for end in range(2, len(parts)))
             yield name
-
-
-def _is_docstring(statement: ast.stmt) -> bool:
-    """Say whether a statement is a string on its own."""
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )
 
 
 def _hash(text: str) -> str:

@@ -1,28 +1,20 @@
 """The baselines: linear SVMs and kernel SVMs with a Gaussian kernel, on one to five folds."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from besvm._support.figures import SERIES, Figures, axes, curve
 from besvm.analysis import model_size
 from besvm.baselines import KernelSVMClassifier
 from besvm.linear import LinearSVMClassifier
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, distinct, known, value, where
 from besvm.reproduction.config import Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Lab
-from besvm.reproduction.tables import Row, Table, distinct, known, value, where
+from besvm.reproduction.lab import Lab, Row, Table
 from besvm.similarities import RBF
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-LINEAR = {"H8L": 8, "H4L": 4}
-KERNEL = {"K8R": 8, "K4R": 4}
+CELLS = {"H8L": 8, "H4L": 4, "K8R": 8, "K4R": 4}
 FOLDS_OF_K4R = 3  # more take long and add nothing new
 
 
@@ -31,30 +23,21 @@ def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     found = []
     for n_folds in range(1, config.n_folds + 1):
         rows = len(lab.train_rows(n_folds))
-        for name, cell in LINEAR.items():
+        for name, cell in CELLS.items():
             width = lab.features_per_image(cell)
-            key, compute = {"model": name, "folds": n_folds}, partial(_linear, lab, name, n_folds)
-            seconds = costs.fixed(1) + costs.train(rows, width)
-            found.append(Cell(key, compute, seconds, memory=2 * 4 * rows * width))
-        for name, cell in KERNEL.items():
-            key, compute = {"model": name, "folds": n_folds}, partial(_kernel, lab, name, n_folds)
-            slow = name == "K4R" and n_folds > FOLDS_OF_K4R
-            seconds, memory = costs.kernel(rows, cell), costs.kernel_memory(rows)
-            found.append(Cell(key, compute, seconds, memory, thorough=slow))
+            seconds, memory = costs.fixed(1) + costs.train(rows, width), 2 * 4 * rows * width
+            if name.startswith("K"):
+                seconds, memory = costs.kernel(rows, cell), costs.kernel_memory(rows)
+            key, compute = {"model": name, "folds": n_folds}, partial(_measured, lab, name, n_folds)
+            found.append(Cell(key, compute, seconds, memory, thorough=name == "K4R" and n_folds > FOLDS_OF_K4R))
     return found
 
 
-def _linear(lab: Lab, name: str, n_folds: int) -> Row:
-    return _measured(lab, LinearSVMClassifier(C=1.0, probability=False), LINEAR[name], n_folds)
-
-
-def _kernel(lab: Lab, name: str, n_folds: int) -> Row:
-    model = KernelSVMClassifier(RBF(gamma=1.0), C=2.0, memory_limit=lab.model_limit)
-    return _measured(lab, model, KERNEL[name], n_folds)
-
-
-def _measured(lab: Lab, model: Any, cell: int, n_folds: int) -> Row:
-    features = lab.features(cell).reshape(len(lab.images), -1)
+def _measured(lab: Lab, name: str, n_folds: int) -> Row:
+    model: Any = LinearSVMClassifier(C=1.0, probability=False)
+    if name.startswith("K"):
+        model = KernelSVMClassifier(RBF(gamma=1.0), C=2.0, memory_limit=lab.model_limit)
+    features = lab.features(CELLS[name]).reshape(len(lab.images), -1)
     rows = lab.train_rows(n_folds)
     X, y = features[rows], lab.labels[rows]
     start = perf_counter()
@@ -72,17 +55,13 @@ def _measured(lab: Lab, model: Any, cell: int, n_folds: int) -> Row:
     }
 
 
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw accuracy against the number of folds."""
-    from besvm._support.figures import axes, color_of
-
     if not table:
         return {}
     figure, ax = axes(6, 3.6)
     for name in distinct(table, "model"):
-        rows = where(table, model=name)
-        folds, accuracies = [row["folds"] for row in rows], [row["accuracy"] for row in rows]
-        ax.plot(folds, accuracies, marker="o", ms=4, color=color_of(name), label=name)
+        curve(ax, where(table, model=name), "folds", "accuracy", ms=4, color=SERIES[name], label=name)
     xlabel = f"folds of {config.rows_per_fold:,} training images"
     ax.set(xlabel=xlabel, ylabel="test accuracy", xticks=sorted(distinct(table, "folds")))
     ax.legend()
@@ -95,9 +74,6 @@ def claims(config: Config, table: Table) -> list[Claim]:
     def accuracy(name: str, n_folds: int) -> float | None:
         return value(table, "accuracy", model=name, folds=n_folds)
 
-    def rises(*scores: float) -> bool:
-        return all(later > earlier for earlier, later in pairwise(scores))
-
     support = known(value(table, "exemplars", model="K8R", folds=n) for n in (1, config.n_folds))
     ratio = None if support is None else support[1] / support[0]
     slow = config.n_folds if accuracy("K4R", config.n_folds) is not None else FOLDS_OF_K4R
@@ -106,8 +82,8 @@ def claims(config: Config, table: Table) -> list[Claim]:
             f"The {kind} benefits from every fold{'' if last == config.n_folds else f' (of the first {last})'}.",
             "the accuracy rises with every fold",
             ", ".join(["{:.1%}"] * last),
-            rises,
-            *(accuracy(name, n) for n in range(1, last + 1)),
+            lambda *scores: all(later > earlier for earlier, later in pairwise(scores)),
+            [accuracy(name, n) for n in range(1, last + 1)],
         )
         for name, kind, last in (
             ("K8R", "kernel SVM K8R", config.n_folds),
@@ -121,7 +97,7 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "four folds are better than three, and five gain less than 0.2 % more",
             "{:.1%} on three folds, {:.1%} on four, {:.1%} on five",
             lambda three, four, five: four > three and five - four < 0.002,
-            *(accuracy("H8L", n) for n in (3, 4, 5)),
+            [accuracy("H8L", n) for n in (3, 4, 5)],
         ),
         *benefits,
         check(
@@ -129,21 +105,21 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "both are less accurate with cells of 4 pixels than with cells of 8",
             "linear {:.1%} to {:.1%}, kernel {:.1%} to {:.1%}",
             lambda a, b, c, d: b < a and d < c,
-            *(accuracy(name, 1) for name in ("H8L", "H4L", "K8R", "K4R")),
+            [accuracy(name, 1) for name in ("H8L", "H4L", "K8R", "K4R")],
         ),
         check(
             "Trained on all the data, the kernel SVM has about 10 x 4,000 support vectors.",
             "there are 30,000 to 50,000",
             "{:,.0f}",
             lambda n: 30_000 < n < 50_000,
-            value(table, "exemplars", model="K8R", folds=config.n_folds),
+            [value(table, "exemplars", model="K8R", folds=config.n_folds)],
         ),
         check(
             "The number of support vectors grows about linearly with the training data.",
             f"{config.n_folds} times the data make {0.8 * config.n_folds:.0f} to {config.n_folds} times as many (K8R)",
             "{:.1f} times as many",
             lambda times: 0.8 * config.n_folds <= times <= config.n_folds,
-            ratio,
+            [ratio],
         ),
     ]
 

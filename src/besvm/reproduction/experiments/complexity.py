@@ -1,25 +1,18 @@
 """Table "complexity": what training and testing cost, by the paper's formulas and as measured."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from besvm._support.figures import COLORS, Figures, axes, curve, log_ticks
 from besvm.analysis import complexity, profile
 from besvm.baselines import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, distinct, where
 from besvm.reproduction.config import Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Basis, Lab
-from besvm.reproduction.tables import Row, Table, distinct, where
+from besvm.reproduction.lab import Basis, Lab, Row, Table
 from besvm.similarities import RBF
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 KERNEL, OURS = "kernel SVM", "BE-SVM"
 STEPS = 4  # training sets of an eighth, a quarter, a half and all of the first two folds
@@ -56,11 +49,11 @@ def _measured(lab: Lab, name: str, n: int, n_measures: int, basis: Basis, repeat
     model: Any = KernelSVMClassifier(kernels, C=2.0, memory_limit=lab.model_limit)
     if name == OURS:
         model = BESVMClassifier(kernels, basis=exemplars, probability=False, memory_limit=lab.model_limit)
-    runs = [profile(model, features[rows], lab.labels[rows], features[test])]
-    while len(runs) < repeats and sum(run.fit_seconds + run.predict_seconds for run in runs) < ENOUGH:
+    runs: list[Any] = []
+    while not runs or (len(runs) < repeats and sum(r.fit_seconds + r.predict_seconds for r in runs) < ENOUGH):
         runs.append(profile(model, features[rows], lab.labels[rows], features[test]))
-    costs = {"n": n, "n_classes": lab.n_classes, "n_measures": n_measures, "n_basis": len(exemplars)}
-    formulas = complexity(**costs, d_phi=features.shape[1])
+    sizes = {"n": n, "n_classes": lab.n_classes, "n_measures": n_measures, "n_basis": len(exemplars)}
+    formulas = complexity(**sizes, d_phi=features.shape[1])
     formula = formulas.kernel if name == KERNEL else formulas.besvm
     return {
         "exemplars": len(runs[0].model.support_) if name == KERNEL else len(exemplars),
@@ -75,27 +68,20 @@ def _measured(lab: Lab, name: str, n: int, n_measures: int, basis: Basis, repeat
 
 def summary(table: Table) -> Table:
     """Return the table with short numbers."""
-    return [
-        {name: f"{entry:.1e}" if name.startswith("formula") else entry for name, entry in row.items()} for row in table
-    ]
+    return [{key: f"{one:.1e}" if key.startswith("formula") else one for key, one in row.items()} for row in table]
 
 
-def figures(config: Config, table: Table, baselines: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table, baselines: Table) -> Figures:
     """Draw the times, and the formulas scaled to meet them at the largest training set."""
-    from besvm._support.figures import COLORS, axes, log_ticks
-
     if not table:
         return {}
     figure, ax = axes(6.5, 4)
     for color, name in zip(COLORS, (KERNEL, OURS), strict=False):
         rows = by_rows(table, name)
-        if not rows:
-            continue
-        n = [row["n"] for row in rows]
-        scale = rows[-1]["train_seconds"] / rows[-1]["formula_training"]
-        bound = [scale * row["formula_training"] for row in rows]
-        ax.plot(n, [row["train_seconds"] for row in rows], "o-", color=color, label=f"{name}, measured")
-        ax.plot(n, bound, ":", color=color, label=f"{name}, formula (scaled)")
+        scale = rows[-1]["train_seconds"] / rows[-1]["formula_training"] if rows else 1.0
+        bound = [row | {"train_seconds": scale * row["formula_training"]} for row in rows]
+        curve(ax, rows, "n", "train_seconds", color=color, label=f"{name}, measured")
+        curve(ax, bound, "n", "train_seconds", ":", color=color, label=f"{name}, formula (scaled)")
     ax.set(xscale="log", yscale="log", xlabel="training images", ylabel="seconds to train")
     log_ticks(ax, distinct(table, "n"))
     ax.legend()
@@ -128,7 +114,7 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
             "the exponent is 0.7 to 1.3",
             f"{letter} to the power {{:.2f}}",
             lambda power: 0.7 <= power <= 1.3,
-            power,
+            [power],
         )
 
     return [
@@ -137,7 +123,7 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
             f"the exponent is 1.9 to 3.1, over one to {config.n_folds} folds (K8R)",
             "n to the power {:.2f}",
             lambda power: 1.9 <= power <= 3.1,
-            growth(K8R, "train_seconds", "folds", config.n_folds),
+            [growth(K8R, "train_seconds", "folds", config.n_folds)],
         ),
         linear("the data", "n", growth(ours, "train_seconds", "n", STEPS)),
         linear("the number of measures", "M", growth(by_measures, "train_seconds", "measures", len(MEASURES))),
@@ -147,16 +133,14 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
             "the exponents between the two largest training sets are 1.6 to 2.4, and at most 1.2",
             "n to the power {:.2f} (kernel SVM) and {:.2f} (BE-SVM)",
             lambda kernel, ours: 1.6 <= kernel <= 2.4 and ours <= 1.2,
-            growth(kernel[-2:], "train_MB", "n", 2),
-            growth(ours[-2:], "train_MB", "n", 2),
+            [growth(rows[-2:], "train_MB", "n", 2) for rows in (kernel, ours)],
         ),
         check(
             "Testing grows with the support vectors, and so with the data, for the kernel SVM; for BE-SVM it does not.",
             "the exponents of n are above 0.6, and between -0.2 and 0.2",
             "n to the power {:.2f} (kernel SVM) and {:.2f} (BE-SVM)",
             lambda kernel, ours: kernel > 0.6 and abs(ours) <= 0.2,
-            growth(kernel, "predict_ms_per_image", "n", STEPS),
-            growth(ours, "predict_ms_per_image", "n", STEPS),
+            [growth(rows, "predict_ms_per_image", "n", STEPS) for rows in (kernel, ours)],
         ),
     ]
 

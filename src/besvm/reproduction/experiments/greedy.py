@@ -1,21 +1,14 @@
 """The greedy choice of measures, by our own selection, beside the paper's sets M1 and M2."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
+from besvm._support.figures import COLORS, Figures, axes
 from besvm.basis import IndexBasis
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import OURS, Claim, check
+from besvm.reproduction.cells import OURS, Cell, Claim, Costs, Experiment, check, value, where
 from besvm.reproduction.config import M1, M2, MEASURES, Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Basis, Lab
-from besvm.reproduction.tables import Row, Table, value, where
+from besvm.reproduction.lab import Basis, Lab, Row, Table
 from besvm.selection import GreedySelection
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LABELED = 5  # candidates of every step that the figure names
 CANDIDATES = {"both resolutions": MEASURES, "H8 only": tuple(m for m in MEASURES if m.startswith("H8"))}
@@ -57,19 +50,11 @@ def _greedy(lab: Lab, name: str, n_measures: int, per_class: int, basis: Basis) 
 
 
 def _tested(lab: Lab, measures: tuple[str, ...], basis: Basis) -> Row:
-    fitted = lab.fit(measures, basis)
-    return {"measures": ", ".join(measures), "accuracy": fitted.accuracy}
+    return {"measures": ", ".join(measures), "accuracy": lab.fit(measures, basis).accuracy}
 
 
-def summary(table: Table) -> Table:
-    """Return the sets and their accuracies."""
-    return [{key: entry for key, entry in row.items() if key != "steps"} for row in table]
-
-
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw every candidate's held-out accuracy at every step, and that of the paper's choices."""
-    from besvm._support.figures import COLORS, axes
-
     searches = where(table, by="greedy selection")
     if not searches:
         return {}
@@ -83,10 +68,8 @@ def figures(config: Config, table: Table) -> dict[str, Figure]:
             scores = {name: score for name, score in step["candidates"].items() if score is not None}
             ax.scatter([place] * len(scores), list(scores.values()), s=12, color="#9b9a97")
             for name, height in _apart(scores, line):
-                bold = "bold" if name == step["chosen"] else "normal"
-                ax.annotate(
-                    name, (place, height), (7, 0), textcoords="offset points", va="center", fontsize=7, weight=bold
-                )
+                look: Any = {"fontsize": 7, "weight": "bold" if name == step["chosen"] else "normal", "va": "center"}
+                ax.annotate(name, (place, height), (7, 0), textcoords="offset points", **look)
         places = range(1, len(steps) + 1)
         ax.plot(places, [step["accuracy"] for step in steps], "o-", color=COLORS[0], label="chosen here")
         along = _along(steps, paper)
@@ -133,15 +116,14 @@ def claims(config: Config, table: Table) -> list[Claim]:
                 "it chooses these measures, in any order",
                 f"chosen: {chosen}; {{:.1%}} on the test set",
                 lambda _, chosen=chosen, wanted=wanted: set(chosen.split(", ")) == wanted,
-                ours,
+                [ours],
             ),
             check(
                 f"The set chosen greedily among the candidates of {name} is as good as the paper's.",
                 "its test accuracy, with the same bases, is at most 0.5 % lower",
                 "{:.1%}; the paper's set {:.1%}",
                 lambda a, b: a >= b - 0.005,
-                ours,
-                theirs,
+                [ours, theirs],
                 origin=OURS,
             ),
         ]
@@ -159,7 +141,6 @@ EXPERIMENT = Experiment(
     cells=cells,
     figures=figures,
     claims=claims,
-    summary=summary,
     captions={
         "greedy": "Held-out accuracy of every candidate (gray) at every step of the greedy selection; the "
         "best five are named, the chosen ones in bold."

@@ -1,21 +1,20 @@
 """Jittered training: linear and kernel SVMs on training sets expanded by shifted cells."""
 
-from __future__ import annotations
-
 from functools import partial
+from typing import Any
 
 from besvm.analysis import profile
 from besvm.baselines import JitteredClassifier, KernelSVMClassifier
 from besvm.linear import LinearSVMClassifier
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, value, where
 from besvm.reproduction.config import Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Lab
-from besvm.reproduction.tables import Row, Table, value, where
+from besvm.reproduction.lab import Lab, Row, Table
 from besvm.similarities import RBF
 
+LINEAR_H8, LINEAR_H4, KERNEL = "linear SVM, H8", "linear SVM, H4", "kernel SVM, K8R"
+CELLS = {LINEAR_H8: 8, LINEAR_H4: 4, KERNEL: 8}
 MOVES = {8: (0, 1), 4: (0, 1, 2)}  # cells in all directions: up to 8 pixels, as the invariant measures
+COPIES = (1, 9, 25)  # of an image, by the largest displacement
 SHARE = 5  # the kernel SVM sees a fifth of the fold, unless --thorough: nine times as many rows take 81 times as long
 
 
@@ -23,43 +22,30 @@ def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every model, with and without jitter."""
     n = len(lab.train_rows())
     found = []
-    for cell in (8, 4):
-        for rigid in MOVES[cell]:
-            rows, width = n * copies(rigid), lab.features_per_image(cell)
-            key = {"model": f"linear SVM, H{cell}", "images": n, "jitter": rigid}
+    for name, images in ((LINEAR_H8, n), (LINEAR_H4, n), (KERNEL, n // SHARE), (KERNEL, n)):
+        for rigid in MOVES[CELLS[name]]:
+            rows, width = images * COPIES[rigid], lab.features_per_image(CELLS[name])
             seconds, memory = costs.fixed(1) + 3 * costs.train(rows, width), 2 * 4 * rows * width
-            found.append(Cell(key, partial(_linear, lab, cell, rigid), seconds, memory))
-    for images in (n // SHARE, n):
-        for rigid in MOVES[8]:
-            rows = images * copies(rigid)
-            key = {"model": "kernel SVM, K8R", "images": images, "jitter": rigid}
-            slow = rigid == 1 and images == n
-            seconds, memory = costs.kernel(rows), costs.kernel_memory(rows) + 4 * rows * lab.features_per_image(8)
-            found.append(Cell(key, partial(_kernel, lab, images, rigid), seconds, memory, thorough=slow))
+            if name == KERNEL:
+                seconds, memory = costs.kernel(rows), costs.kernel_memory(rows) + 4 * rows * width
+            key, slow = (
+                {"model": name, "images": images, "jitter": rigid},
+                name == KERNEL and rigid == 1 and images == n,
+            )
+            found.append(Cell(key, partial(_measured, lab, name, images, rigid), seconds, memory, slow))
     return found
 
 
-def copies(rigid: int) -> int:
-    """Return how many displaced copies of an image there are."""
-    return (2 * rigid + 1) ** 2
-
-
-def _linear(lab: Lab, cell: int, rigid: int) -> Row:
-    return _measured(lab, LinearSVMClassifier(C=1.0, probability=False), cell, len(lab.train_rows()), rigid)
-
-
-def _kernel(lab: Lab, images: int, rigid: int) -> Row:
-    model = KernelSVMClassifier(RBF(gamma=1.0), C=2.0, memory_limit=lab.model_limit)
-    return _measured(lab, model, 8, images, rigid)
-
-
-def _measured(lab: Lab, model: KernelSVMClassifier | LinearSVMClassifier, cell: int, images: int, rigid: int) -> Row:
-    features = lab.features(cell)
+def _measured(lab: Lab, name: str, images: int, rigid: int) -> Row:
+    model: Any = LinearSVMClassifier(C=1.0, probability=False)
+    if name == KERNEL:
+        model = KernelSVMClassifier(RBF(gamma=1.0), C=2.0, memory_limit=lab.model_limit)
+    features = lab.features(CELLS[name])
     rows, test = lab.train_rows()[:images], lab.test_rows
     jittered = JitteredClassifier(model, rigid=rigid, memory_limit=lab.model_limit)
     run = profile(jittered, features[rows], lab.labels[rows], features[test[:1]])
     return {
-        "copies": copies(rigid),
+        "copies": COPIES[rigid],
         "accuracy": float(run.model.score(features[test], lab.labels[test])),
         "train_seconds": round(run.fit_seconds, 2),
         "train_MB": None if run.fit_bytes is None else round(run.fit_bytes / 1e6, 1),
@@ -68,9 +54,9 @@ def _measured(lab: Lab, model: KernelSVMClassifier | LinearSVMClassifier, cell: 
 
 def claims(config: Config, table: Table) -> list[Claim]:
     """Check what the paper reports of its trial."""
-    found = []
+    found: list[Claim] = []
     slower, larger = [], []
-    for model, cell in (("linear SVM, H8", 8), ("linear SVM, H4", 4), ("kernel SVM, K8R", 8)):
+    for model, cell in CELLS.items():
         most = MOVES[cell][-1]
         images = max((row["images"] for row in where(table, model=model, jitter=most)), default=None)
 
@@ -85,21 +71,19 @@ def claims(config: Config, table: Table) -> list[Claim]:
                 "it loses more than 1 %",
                 f"{{:.1%}} without, {{:.1%}} with{'' if images is None else f' ({images:,} images)'}",
                 lambda plain, jittered: plain - jittered > 0.01,
-                of("accuracy", 0),
-                of("accuracy", most),
+                [of("accuracy", 0), of("accuracy", most)],
             )
         )
-    for what, times in (("time", slower), ("memory", larger)):
-        found.append(
-            check(
-                f"Jittering increases {what} significantly.",
-                f"training takes more than twice the {what} for all three models",
-                "{:.1f} times (linear SVM, H8), {:.1f} (linear SVM, H4), {:.1f} (kernel SVM)",
-                lambda *several: min(several) > 2,
-                *times,
-            )
+    return found + [
+        check(
+            f"Jittering increases {what} significantly.",
+            f"training takes more than twice the {what} for all three models",
+            "{:.1f} times (linear SVM, H8), {:.1f} (linear SVM, H4), {:.1f} (kernel SVM)",
+            lambda *several: min(several) > 2,
+            times,
         )
-    return found
+        for what, times in (("time", slower), ("memory", larger))
+    ]
 
 
 def _times(one: float | None, other: float | None, least: float) -> float | None:

@@ -1,25 +1,17 @@
 """Multiple kernel learning by a line search, with positive definite kernels, on one fold."""
 
-from __future__ import annotations
-
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from besvm._support.figures import COLORS, Figures, axes
 from besvm.analysis import model_size
 from besvm.baselines import LineSearchMKL
 from besvm.measures import parse_shorthand
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, minus, value, where
 from besvm.reproduction.config import Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Lab
-from besvm.reproduction.tables import Row, Table, minus, value, where
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from besvm.reproduction.lab import Lab, Row, Table
 
 PAIRS = (("H8R", "H8L"), ("H4R", "H4L"), ("H4R", "H8R"))
 
@@ -38,17 +30,16 @@ def _search(lab: Lab, first: str, second: str, n_folds: int) -> Row:
     rows = lab.train_rows()
     kernels = [parse_shorthand(name) for name in (first, second)]
     start = perf_counter()
-    options: Any = {"cv": n_folds, "random_state": 0, "memory_limit": lab.model_limit}
-    search = LineSearchMKL(kernels, C=2.0, **options).fit(lab.images[rows], lab.labels[rows])
+    search = LineSearchMKL(kernels, C=2.0, cv=n_folds, random_state=0, memory_limit=lab.model_limit)
+    search.fit(lab.images[rows], lab.labels[rows])
     means = search.cv_accuracy_.mean(axis=1)
     alphas = np.asarray(search.alphas, dtype=float)
-    single = means[np.argmax(alphas)], means[np.argmin(alphas)]
     return {
         "alpha": float(search.alpha_),
         "accuracy": float(search.score(lab.images[lab.test_rows], lab.labels[lab.test_rows])),
         "cv_best": float(means.max()),
-        "cv_first": float(single[0]),
-        "cv_second": float(single[1]),
+        "cv_first": float(means[np.argmax(alphas)]),
+        "cv_second": float(means[np.argmin(alphas)]),
         "parameters": model_size(search).parameters,
         "seconds": round(perf_counter() - start, 1),
         "alphas": alphas.tolist(),
@@ -56,10 +47,8 @@ def _search(lab: Lab, first: str, second: str, n_folds: int) -> Row:
     }
 
 
-def figures(config: Config, table: Table, baselines: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table, baselines: Table) -> Figures:
     """Draw the cross-validated accuracy along the line."""
-    from besvm._support.figures import COLORS, axes
-
     if not table:
         return {}
     figure, ax = axes(6, 3.4)
@@ -74,9 +63,6 @@ def figures(config: Config, table: Table, baselines: Table) -> dict[str, Figure]
 def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
     """Check the paper's statements."""
 
-    def of(first: str, second: str, column: str) -> float | None:
-        return value(table, column, first=first, second=second)
-
     both = next(iter(where(table, first="H4R", second="H8R")), {})
     K8R, K8R_size = (value(baselines, column, model="K8R", folds=1) for column in ("accuracy", "parameters"))
     mixed = 0 < both.get("alpha", 0.0) < 1
@@ -87,8 +73,7 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
                 "the best mixture gains less than 0.2 % over the Gaussian kernel alone (cross-validated)",
                 f"{rbf} alone {{:.1%}}, with {linear} at best {{:.1%}}",
                 lambda alone, mixture: mixture - alone < 0.002,
-                of(rbf, linear, "cv_first"),
-                of(rbf, linear, "cv_best"),
+                [value(table, column, first=rbf, second=linear) for column in ("cv_first", "cv_best")],
             )
             for rbf, linear in PAIRS[:2]
         ),
@@ -97,17 +82,18 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
             "it gains less than 0.5 %, cross-validated and on the test set",
             "cross-validated {:+.1%}, on the test set {:+.1%}",
             lambda cv, test: max(cv, test) < 0.005,
-            minus(both.get("cv_best"), both.get("cv_second")),
-            minus(both.get("accuracy"), K8R),
+            [minus(both.get("cv_best"), both.get("cv_second")), minus(both.get("accuracy"), K8R)],
         ),
         check(
             "The parameters increase approximately 4 times when K4R is added to K8R.",
             "the best mixture, which must not be one kernel alone, has 3.5 to 6 times the parameters of K8R",
             "{:.1f} times: {:,.0f} against {:,.0f}" + ("" if mixed else "; but one kernel alone is best"),
             lambda times, *_: 3.5 <= times <= 6 and mixed,
-            None if K8R_size is None or both.get("parameters") is None else both["parameters"] / K8R_size,
-            both.get("parameters"),
-            K8R_size,
+            [
+                None if K8R_size is None or both.get("parameters") is None else both["parameters"] / K8R_size,
+                both.get("parameters"),
+                K8R_size,
+            ],
         ),
     ]
 
@@ -122,7 +108,6 @@ EXPERIMENT = Experiment(
     cells=cells,
     figures=figures,
     claims=claims,
-    summary=lambda table: [{k: v for k, v in row.items() if not isinstance(v, list)} for row in table],
     uses=("baselines",),
     note=lambda config: "On the first fold.",
     captions={"mkl": "Cross-validated accuracy along the line between two kernels."},

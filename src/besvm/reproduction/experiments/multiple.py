@@ -1,22 +1,16 @@
 """Figures "multiple_sims" and "params/support": growing sets of measures, basis sizes and training sets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm._support.figures import SERIES, Figures, axes, curve, log_ticks
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, distinct, mean, minus, of_all, value, where
 from besvm.reproduction.config import M1, M2, Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Basis, Lab, cell_and_similarity
-from besvm.reproduction.tables import Row, Table, distinct, minus, of_all, value, where
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from besvm.reproduction.lab import Basis, Lab, Row, Table, cell_and_similarity, fitted
 
 SETS = {"M1": M1, "M2": M2}
+LINES = {"H8R": ("M2", 1)}  # both sets begin with it
+LINES |= {f"{name}, first {count}": (name, count) for name in SETS for count in range(2, len(SETS[name]) + 1)}
 
 
 def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
@@ -29,29 +23,25 @@ def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
                 for count in range(1 if name == "M2" else 2, len(measures) + 1):  # both sets begin with H8R
                     chosen = measures[:count]
                     key = {"set": name, "measures": count, "last": chosen[-1], "per_class": per_class, "folds": n_folds}
-                    found.append(
-                        Cell(
-                            key,
-                            partial(_accuracy, lab, chosen, basis, n_folds),
-                            costs.fit(chosen, n_folds, basis),
-                            costs.fit_memory(count, n_folds, lab.n_classes * per_class),
-                        )
-                    )
+                    compute = partial(_accuracy, lab, chosen, basis, n_folds)
+                    memory = costs.fit_memory(count, n_folds, lab.n_classes * per_class)
+                    found.append(Cell(key, compute, costs.fit(chosen, n_folds, basis), memory))
     return found
 
 
 def _accuracy(lab: Lab, measures: tuple[str, ...], basis: Basis, n_folds: int) -> Row:
-    row = lab.fit(measures, basis, n_folds).row()
     exemplars = sum(map(len, basis))
     dimensions = sum(lab.features_per_image(cell) for cell in {cell_and_similarity(label)[0] for label in measures})
-    return row | {"exemplars": exemplars, "parameters": exemplars * (dimensions + len(measures))}
+    return fitted(lab, measures, basis, n_folds) | {
+        "exemplars": exemplars,
+        "parameters": exemplars * (dimensions + len(measures)),
+    }
 
 
 def parameters_unshared(row: Row) -> int:
     """Return the parameters of a row if every measure kept its own copy of the representation."""
     measures = SETS[row["set"]][: row["measures"]]
-    own = {8: 16, 4: 64}  # cells of a 32 x 32 image, 31 numbers each
-    dimensions = sum(31 * own[int(measure[1])] for measure in measures)
+    dimensions = sum(31 * (32 // int(measure[1])) ** 2 for measure in measures)  # 31 numbers a cell of a 32 x 32 image
     return int(row["exemplars"]) * (dimensions + len(measures))
 
 
@@ -73,29 +63,18 @@ def summary(table: Table) -> Table:
     return found
 
 
-LINES = {"H8R": ("M2", 1)}
-LINES |= {f"M1, first {count}": ("M1", count) for count in range(2, len(M1) + 1)}
-LINES |= {f"M2, first {count}": ("M2", count) for count in range(2, len(M2) + 1)}
-
-
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw accuracy against the basis size."""
-    from besvm._support.figures import axes, color_of, log_ticks
-
     if not table:
         return {}
     styles = dict(zip(sorted(config.fold_counts, reverse=True), ("-", "--", ":"), strict=False))
     fig, ax = axes(8, 4.6)
-    labeled = set()
     for label, (name, count) in LINES.items():
+        own = where(table, set=name, measures=count)
         for folds, style in styles.items():
-            rows = where(table, set=name, measures=count, folds=folds)
-            if not rows:
-                continue
-            sizes, accuracies = [row["exemplars"] for row in rows], [row["accuracy"] for row in rows]
-            shown = None if label in labeled else label
-            labeled.add(label)
-            ax.plot(sizes, accuracies, style, color=color_of(label), marker="o", ms=3, label=shown)
+            curve(ax, where(own, folds=folds), "exemplars", "accuracy", f"o{style}", color=SERIES[label], ms=3)
+        if own:
+            ax.lines[-1].set_label(label)
     ax.set(xscale="log", xlabel="exemplars in the basis", ylabel="test accuracy")
     log_ticks(ax, distinct(table, "exemplars"))
     title = "folds: " + ", ".join(f"{n} {word}" for n, word in zip(styles, ("solid", "dashed", "dotted"), strict=False))
@@ -129,32 +108,28 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "the gain is between 7 % and 11 % for every size of the basis",
             "{:.1%} to {:.1%}, depending on the size of the basis",
             lambda least, most: least >= 0.07 and most <= 0.11,
-            of_all(min, over_H8R),
-            of_all(max, over_H8R),
+            [of_all(min, over_H8R), of_all(max, over_H8R)],
         ),
         check(
             "The two-resolution set is about 3 to 4 % better than the single-resolution one.",
             "the mean gain over the sizes of the basis and the numbers of folds is 2.5 % to 4.5 %",
             "{:.1%} on average; {:.1%} to {:.1%}",
-            lambda mean, least, most: 0.025 <= mean <= 0.045,
-            of_all(lambda values: sum(values) / len(values), over_M1),
-            of_all(min, over_M1),
-            of_all(max, over_M1),
+            lambda middle, least, most: 0.025 <= middle <= 0.045,
+            [of_all(reduce, over_M1) for reduce in (mean, min, max)],
         ),
         check(
             "Adding invariant measures to H8R helps, whatever the size of the basis and the number of folds.",
             "the smallest gain over H8R is above 0",
             "smallest gain {:.1%}, largest {:.1%}",
             lambda least, most: least > 0,
-            of_all(min, every),
-            of_all(max, every),
+            [of_all(min, every), of_all(max, every)],
         ),
         check(
             "Every measure that is added to M2 helps (largest basis, all the data).",
             "the accuracy rises with every measure",
             ", ".join(["{:.1%}"] * len(M2)),
             lambda *scores: list(scores) == sorted(set(scores)),
-            *(accuracy(table, "M2", count, sizes[-1], folds) for count in range(1, len(M2) + 1)),
+            [accuracy(table, "M2", count, sizes[-1], folds) for count in range(1, len(M2) + 1)],
         ),
     ]
 

@@ -1,28 +1,22 @@
 """Figures "normalization_one_sim" and "multi_sim": nine combinations of normalizations, C = 1 and cross-validated."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import OURS, Claim, check
+from besvm._support.figures import COLORS, Figures, axes
+from besvm.reproduction.cells import OURS, PAPER, Cell, Claim, Costs, Experiment, check, minus, of_all, value, where
 from besvm.reproduction.config import M2, MEASURES, Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import CV_ITER, Basis, Lab
-from besvm.reproduction.tables import Row, Table, minus, of_all, value, where
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from besvm.reproduction.lab import CV_ITER, Basis, Lab, Row, Table
 
 NAMES = {None: "none", "z-score": "z-score", "mean-norm": "BE-SVM"}
-SINGLE = "single"
-GROWING = "growing M2"
+SINGLE, GROWING = "single", "growing M2"
 LABELS = {SINGLE: MEASURES, GROWING: tuple(" + ".join(M2[:count]) for count in range(1, len(M2) + 1))}
 NOT_RBF = tuple(measure for measure in MEASURES if not measure.endswith("R"))
 BOTH = ("BE-SVM", "BE-SVM")
+BY = ("none", "BE-SVM")
+SCORES = ("accuracy", "accuracy_cv")  # C = 1, C cross-validated
 SLOWER = {"none": 14.0, "z-score": 9.0, "BE-SVM": 1.0}  # times as many passes, by the kernel map's normalization
 SLOWER_FEATURES = 1.5  # times as many again, if the features are not normalized as BE-SVM does
 MAX_ITER = 30  # Newton steps: three times what normalized kernel maps take
@@ -60,10 +54,8 @@ def _of_kind(table: Table, kind: str) -> Table:
     return [row for row in table if row["measures"] in LABELS[kind]]
 
 
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw every combination: single measures and the growing M2, for C = 1 and C cross-validated."""
-    from besvm._support.figures import axes
-
     found = {}
     for kind, name in ((SINGLE, "normalization_one_sim"), (GROWING, "normalization_multi_sim")):
         rows = _of_kind(table, kind)
@@ -71,17 +63,14 @@ def figures(config: Config, table: Table) -> dict[str, Figure]:
             continue
         floor = max(0.0, round(float(np.median([row["accuracy"] for row in rows])) - 0.2, 1))
         figure, both = axes(11, 5.4, columns=2, sharey=True)
-        for ax, column, title in zip(both, ("accuracy", "accuracy_cv"), ("C = 1", "C cross-validated"), strict=True):
+        for ax, column, title in zip(both, SCORES, ("C = 1", "C cross-validated"), strict=True):
             _draw(ax, rows, kind, column, floor)
-            labels = [label.split(" + ")[-1] for label in LABELS[kind]]
-            if kind == GROWING:
-                labels = [labels[0], *(f"+ {label}" for label in labels[1:])]
+            labels = [f"+ {label.split(' + ')[-1]}" if " + " in label else label for label in LABELS[kind]]
             ax.set_xticks(range(len(labels)), labels, rotation=40, ha="right")
             ax.set_title(title)
             ax.set_ylim(bottom=floor - 0.01)
-        handles, labels = both[0].get_legend_handles_labels()
         look = {"ncols": 3, "handlelength": 3.5, "title": "features + kernel map (mean with C = 1, with C chosen)"}
-        figure.legend(handles, labels, loc="outside lower center", **look)
+        figure.legend(*both[0].get_legend_handles_labels(), loc="outside lower center", **look)
         both[0].set_ylabel(f"test accuracy (triangles: below {floor:.1f})")
         found[name] = figure
     return found
@@ -89,31 +78,23 @@ def figures(config: Config, table: Table) -> dict[str, Figure]:
 
 def _draw(ax: Any, rows: Table, kind: str, column: str, floor: float) -> None:
     """Draw one panel; single measures have no order, so that their points are not joined."""
-    from besvm._support.figures import COLORS
-
     for color, features in zip(COLORS, NAMES.values(), strict=False):
         for (style, marker), kernel_map in zip(((":", "v"), ("--", "s"), ("-", "o")), NAMES.values(), strict=True):
-            scores = [
-                value(rows, column, features=features, kernel_map=kernel_map, measures=label) for label in LABELS[kind]
-            ]
-            points = [(place, score) for place, score in enumerate(scores) if score is not None]
-            if not points:
-                continue
             own = where(rows, features=features, kernel_map=kernel_map)
-            means = ", ".join(f"{value(own, name):.3f}" for name in ("accuracy", "accuracy_cv"))
-            look: dict[str, Any] = {"marker": marker, "color": color, "ms": 4.5, "mfc": "none"}
-            look |= {"ls": "none"} if kind == SINGLE else {"ls": style}
-            ax.plot(*zip(*points, strict=True), **look, label=f"{features} + {kernel_map} ({means})")
+            if not own:
+                continue
+            points = [(LABELS[kind].index(row["measures"]), row[column]) for row in own]
+            means = ", ".join(f"{value(own, name):.3f}" for name in SCORES)
+            look: Any = {"color": color, "ms": 4.5, "mfc": "none", "label": f"{features} + {kernel_map} ({means})"}
+            ax.plot(*zip(*points, strict=True), marker=marker, ls="none" if kind == SINGLE else style, **look)
             low = [place for place, score in points if score < floor]
+            triangles: Any = {"marker": 11, "ls": "none", "clip_on": False}  # downwards
             if low:
-                ax.plot(
-                    low, [floor] * len(low), marker=11, color=color, ls="none", clip_on=False
-                )  # a triangle, downwards
+                ax.plot(low, [floor] * len(low), color=color, **triangles)
 
 
 def claims(config: Config, table: Table) -> list[Claim]:
     """Check what the paper concludes from the two figures."""
-
     single, growing = LABELS[SINGLE], LABELS[GROWING]
 
     def each(column: str, labels: tuple[str, ...], pair: tuple[str, ...]) -> list[float | None]:
@@ -121,78 +102,63 @@ def claims(config: Config, table: Table) -> list[Claim]:
         return [value(rows, column, measures=label) for label in labels]
 
     def mean(column: str, labels: tuple[str, ...], *pair: str) -> float | None:
-        return of_all(lambda scores: float(np.mean(scores)), each(column, labels, pair))
+        return of_all(np.mean, each(column, labels, pair))
 
     def best_other(column: str, labels: tuple[str, ...]) -> float | None:
         pairs = [(f, k) for f in NAMES.values() for k in NAMES.values() if (f, k) != BOTH]
         return of_all(max, [mean(column, labels, *pair) for pair in pairs])
-
-    def lead(column: str, labels: tuple[str, ...]) -> float | None:
-        return minus(mean(column, labels, *BOTH), best_other(column, labels))
 
     def change(labels: tuple[str, ...]) -> float | None:
         """Return the largest change, of any of them, when C is cross-validated."""
         pairs = zip(each("accuracy", labels, BOTH), each("accuracy_cv", labels, BOTH), strict=True)
         return of_all(max, [None if (one := minus(a, b)) is None else abs(one) for a, b in pairs])
 
-    def faster(labels: tuple[str, ...]) -> list[float | None]:
-        """Return the mean passes without and with BE-SVM's normalization of the kernel map."""
-        return [mean("passes", labels, "BE-SVM", kernel_map) for kernel_map in ("none", "BE-SVM")]
+    def best(sentence: str, criterion: str, labels: tuple[str, ...], origin: str = PAPER) -> Claim:
+        values = [mean("accuracy", labels, *BOTH), best_other("accuracy", labels)]
+        measured = "{:.1%}; the best other combination {:.1%}"
+        return check(sentence, criterion, measured, lambda a, b: a >= b, values, origin)
 
-    ours = mean("accuracy", single, *BOTH)
-    only, only_cv = (
-        [mean(column, single, *pair) for pair in (("BE-SVM", "none"), ("none", "BE-SVM"))]
-        for column in ("accuracy", "accuracy_cv")
-    )
-    converged = mean("converged", single, "BE-SVM", "none")
+    passes = [mean("passes", labels, "BE-SVM", one) for labels in (single, growing) for one in BY]
+    compared = [(column, labels) for labels in (single, growing) for column in SCORES]
+    leads = [minus(mean(*both, *BOTH), best_other(*both)) for both in compared]
+    only, only_cv = ([mean(column, single, *pair) for pair in (BY[::-1], BY)] for column in SCORES)
     return [
-        check(
+        best(
             "BE-SVM's normalization of both features and kernel map is best on average (single measures, C = 1).",
             "its mean is at least that of every other combination",
-            "{:.1%}; the best other combination {:.1%}",
-            lambda a, b: a >= b,
-            ours,
-            best_other("accuracy", single),
+            single,
         ),
-        check(
+        best(
             "BE-SVM's normalization of both is best on average over the measures other than RBF.",
             "its mean over them is at least that of every other combination",
-            "{:.1%}; the best other combination {:.1%}",
-            lambda a, b: a >= b,
-            mean("accuracy", NOT_RBF, *BOTH),
-            best_other("accuracy", NOT_RBF),
-            origin=OURS,
+            NOT_RBF,
+            OURS,
         ),
         check(
             "Z-scored features suit the linear measures (L and (h_R, h_L)) better than BE-SVM's normalization.",
             "their mean over these measures is higher, with BE-SVM's normalization of the kernel map",
             "z-score {:.1%}, BE-SVM {:.1%}",
             lambda z, ours: z > ours,
-            mean("accuracy", NOT_RBF, "z-score", "BE-SVM"),
-            mean("accuracy", NOT_RBF, *BOTH),
+            [mean("accuracy", NOT_RBF, "z-score", "BE-SVM"), mean("accuracy", NOT_RBF, *BOTH)],
         ),
-        check(
+        best(
             "BE-SVM's normalization of both is best on average for the growing set of measures.",
             "its mean is at least that of every other combination",
-            "{:.1%}; the best other combination {:.1%}",
-            lambda a, b: a >= b,
-            mean("accuracy", growing, *BOTH),
-            best_other("accuracy", growing),
+            growing,
         ),
         check(
             "For single measures, normalizing the features matters more than normalizing the kernel map.",
             "BE-SVM's normalization of the features alone is better than that of the kernel map alone",
             "features only {:.1%}, kernel map only {:.1%}",
             lambda a, b: a > b,
-            *only,
+            only,
         ),
         check(
             "C = 1 is enough after BE-SVM's normalization: cross-validating C changes little.",
             "no measure and no set of measures changes by 1 % or more",
             "largest change {:.1%} for single measures, {:.1%} for the first two, three and four of M2",
             lambda single, growing: max(single, growing) < 0.01,
-            change(single),
-            change(growing[1:]),
+            [change(single), change(growing[1:])],
         ),
         check(
             "Cross-validating C does not change these conclusions.",
@@ -200,22 +166,14 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "lead with C = 1 and chosen: single {:+.1%}, {:+.1%}; growing {:+.1%}, {:+.1%}; features over kernel map "
             "{:+.1%}, {:+.1%}",
             lambda a, b, c, d, e, f: (a >= 0) == (b >= 0) and (c >= 0) == (d >= 0) and (e > 0) == (f > 0),
-            lead("accuracy", single),
-            lead("accuracy_cv", single),
-            lead("accuracy", growing),
-            lead("accuracy_cv", growing),
-            minus(*only),
-            minus(*only_cv),
+            [*leads, minus(*only), minus(*only_cv)],
         ),
         check(
             "The normalization of the kernel map matters more when several measures are combined.",
             "BE-SVM's gains more over none with all of M2 than with single measures, on average",
             "gain of BE-SVM's over none: single {:.1%} to {:.1%}, all of M2 {:.1%} to {:.1%}",
             lambda a, b, c, d: d - c > b - a,
-            only[0],
-            ours,
-            mean("accuracy", growing[-1:], "BE-SVM", "none"),
-            mean("accuracy", growing[-1:], *BOTH),
+            [mean("accuracy", labels, "BE-SVM", one) for labels in (single, growing[-1:]) for one in BY],
         ),
         check(
             "The solver converges much faster on normalized kernel maps.",
@@ -223,9 +181,7 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "passes over the features without and with: single {:.0f} and {:.0f}, growing {:.0f} and {:.0f}; without, "
             "{:.0%} of the single ones converged",
             lambda a, b, c, d, _: a >= 1.5 * b and c >= 1.5 * d,
-            *faster(single),
-            *faster(growing),
-            converged,
+            [*passes, mean("converged", single, "BE-SVM", "none")],
         ),
     ]
 

@@ -1,25 +1,19 @@
 """Figure "params/support": accuracy against parameters and against supporting exemplars, BE-SVM and kernel SVM."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from besvm.reproduction.cells import Experiment
-from besvm.reproduction.claims import Claim, check
+import numpy as np
+
+from besvm._support.figures import SERIES, Figures, axes, curve
+from besvm.reproduction.cells import Claim, Experiment, check, distinct, of_all, value, where
 from besvm.reproduction.config import M1, M2, Config
 from besvm.reproduction.experiments.multiple import LINES, accuracy, parameters_unshared
-from besvm.reproduction.tables import Table, distinct, of_all, value, where
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from besvm.reproduction.lab import Table
 
 
-def figures(config: Config, table: Table, baselines: Table, multiple: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table, baselines: Table, multiple: Table) -> Figures:
     """Draw both panels."""
-    from besvm._support.figures import axes, color_of
-
     if not baselines or not multiple:
         return {}
     figure, both = axes(11, 4.6, columns=2, sharey=True)
@@ -28,19 +22,14 @@ def figures(config: Config, table: Table, baselines: Table, multiple: Table) -> 
             rows = where(baselines, model=name)
             if column == "parameters" or name.startswith("K"):
                 label = f"{name} (1 to {rows[-1]['folds']} folds)"
-                ax.plot(*_curve(rows, column), "s--", ms=4, color=color_of(name), label=label)
+                curve(ax, rows, column, "accuracy", "s--", ms=4, color=SERIES[name], label=label)
         for label, (name, count) in LINES.items():
             rows = where(multiple, set=name, measures=count, folds=config.n_folds)
-            if rows:
-                ax.plot(*_curve(rows, column), "o-", ms=4, color=color_of(label), label=f"BE-SVM, {label}")
+            curve(ax, rows, column, "accuracy", ms=4, color=SERIES[label], label=f"BE-SVM, {label}")
         ax.set(xscale="log", xlabel={"exemplars": "supporting exemplars"}.get(column, column))
     both[0].set_ylabel("test accuracy")
     figure.legend(*both[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
     return {"params_support": figure}
-
-
-def _curve(rows: Table, column: str) -> tuple[list[float], list[float]]:
-    return [row[column] for row in rows], [row["accuracy"] for row in rows]
 
 
 def sparser(target: dict[str, float], ours: Table, column: str) -> float:
@@ -48,10 +37,10 @@ def sparser(target: dict[str, float], ours: Table, column: str) -> float:
 
     Between two sizes of the basis, the accuracy is taken to be linear in the logarithm of the size.
     """
-    curve = sorted((math.log(row[column]), row["accuracy"]) for row in ours)
-    if curve[0][1] >= target["accuracy"]:
-        return float(target[column] / math.exp(curve[0][0]))
-    for (x0, y0), (x1, y1) in pairwise(curve):
+    points = sorted((math.log(row[column]), row["accuracy"]) for row in ours)
+    if points[0][1] >= target["accuracy"]:
+        return float(target[column] / math.exp(points[0][0]))
+    for (x0, y0), (x1, y1) in pairwise(points):
         if y0 < target["accuracy"] <= y1:
             x = x0 + (x1 - x0) * (target["accuracy"] - y0) / (y1 - y0)
             return float(target[column] / math.exp(x))
@@ -77,14 +66,9 @@ def lead(kernel: Table, ours: Table, column: str) -> float | None:
 
     Beyond its largest size our curve is taken to stay where it is.
     """
-    curve = sorted((math.log(row[column]), row["accuracy"]) for row in ours)
-    leads = []
-    for row in kernel:
-        x = math.log(row[column])
-        if x >= curve[0][0]:
-            (x0, y0), (x1, y1) = next(((a, b) for a, b in pairwise(curve) if a[0] <= x <= b[0]), (curve[-1],) * 2)
-            leads.append((y0 if x1 == x0 else y0 + (y1 - y0) * (x - x0) / (x1 - x0)) - row["accuracy"])
-    return min(leads, default=None)
+    sizes, accuracies = zip(*sorted((math.log(row[column]), row["accuracy"]) for row in ours), strict=True)
+    points = [(math.log(row[column]), row["accuracy"]) for row in kernel]
+    return min((float(np.interp(x, sizes, accuracies)) - y for x, y in points if x >= sizes[0]), default=None)
 
 
 def claims(config: Config, table: Table, baselines: Table, multiple: Table) -> list[Claim]:
@@ -98,19 +82,16 @@ def claims(config: Config, table: Table, baselines: Table, multiple: Table) -> l
     best = max(ours, key=lambda row: row["accuracy"]) if whole else {}
     reference = target or {}
 
-    def equal(column: str, least: float) -> Claim:
+    def equal(column: str, what: str, paper: int, least: float) -> Claim:
         """Check how many times sparser BE-SVM is at the kernel SVM's accuracy."""
-        what = {"parameters": "parameters", "exemplars": "supporting exemplars"}[column]
-        paper = {"parameters": 8, "exemplars": 30}[column]
-        times = sparser(target, ours, column) if whole and target else None
-        unshared = [row | {column: parameters_unshared(row)} for row in ours] if column == "parameters" else ours
-        other = sparser(target, unshared, column) if whole and target else None
+        curves = [ours]
         words = "{:.1f} times (M2, at the accuracy of K8R on all the data)"
         if column == "parameters":
+            curves.append([row | {column: parameters_unshared(row)} for row in ours])
             words += "; {:.1f} times if no representation is shared"
-        if times == 0:
+        values = [sparser(target, one, column) if whole and target else None for one in curves]
+        if values[0] == 0:
             words = f"M2 never reaches K8R's {reference['accuracy']:.1%}"
-        values = [times, other] if column == "parameters" else [times]
         if (most := sparsest(kernel, multiple, column, config)) is not None:
             words += f"; at most {most[0]:.1f} times ({most[1]}, at the accuracy of K8R on {most[2]} folds)"
         return check(
@@ -118,9 +99,11 @@ def claims(config: Config, table: Table, baselines: Table, multiple: Table) -> l
             f"M2 has at least {least:.0f} times fewer at the accuracy of K8R on all the data",
             words,
             lambda times, *_: times >= least,
-            *values,
+            values,
         )
 
+    on_less = [value(kernel, "accuracy", folds=n) for n in range(1, folds)]
+    on_less += [row["accuracy"] for row in where(baselines, model="K4R") if row["folds"] < folds]
     leads = [lead(kernel, ours, column) if whole and every_fold else None for column in ("parameters", "exemplars")]
     return [
         check(
@@ -128,40 +111,30 @@ def claims(config: Config, table: Table, baselines: Table, multiple: Table) -> l
             "M2 at its best is more accurate than K8R on all the data, with less than a fifth of the exemplars",
             "{:.1%} with {:,.0f} exemplars; K8R {:.1%} with {:,.0f} support vectors",
             lambda a, n, b, m: a > b and m > 5 * n,
-            best.get("accuracy"),
-            best.get("exemplars"),
-            reference.get("accuracy"),
-            reference.get("exemplars"),
+            [best.get("accuracy"), best.get("exemplars"), reference.get("accuracy"), reference.get("exemplars")],
         ),
         check(
             f"With B = 10 x {middle} and three or more measures of M2, BE-SVM beats the kernel SVM on all the data.",
             "three measures and four are both more accurate than K8R",
             "three {:.1%}, four {:.1%}; K8R {:.1%}",
             lambda three, all_four, b: three > b and all_four > b,
-            accuracy(multiple, "M2", 3, middle, folds),
-            accuracy(multiple, "M2", 4, middle, folds),
-            reference.get("accuracy"),
+            [*(accuracy(multiple, "M2", count, middle, folds) for count in (3, 4)), reference.get("accuracy")],
         ),
         check(
             f"With the low-resolution set M1, B = 10 x {largest} beats kernel SVMs on up to {folds - 1} folds.",
             f"M1 is more accurate than K8R and K4R on up to {folds - 1} folds, as far as K4R was run",
             f"M1 {{:.1%}}; the best kernel SVM on up to {folds - 1} folds {{:.1%}}",
             lambda a, b: a > b,
-            accuracy(multiple, "M1", len(M1), largest, folds),
-            of_all(
-                max,
-                [value(kernel, "accuracy", folds=n) for n in range(1, folds)]
-                + [row["accuracy"] for row in where(baselines, model="K4R") if row["folds"] < folds],
-            ),
+            [accuracy(multiple, "M1", len(M1), largest, folds), of_all(max, on_less)],
         ),
-        equal("parameters", 6),
-        equal("exemplars", 22),
+        equal("parameters", "parameters", paper=8, least=6),
+        equal("exemplars", "supporting exemplars", paper=30, least=22),
         check(
             "At equal size, BE-SVM (M2) is more accurate than the kernel SVM (K8R).",
             "the smallest lead is above 0, by parameters and by exemplars",
             "smallest lead {:.1%} by parameters, {:.1%} by exemplars",
             lambda *both: min(both) > 0,
-            *leads,
+            leads,
         ),
     ]
 

@@ -1,35 +1,25 @@
 """Figure "besvm_ksvm_2D": two RBF kernels on a problem in the plane, with three classifiers."""
 
-from __future__ import annotations
-
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
+from besvm._support.figures import COLORS, Figures, axes, curve
 from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier
 from besvm.basis import RandomBasis
 from besvm.classifier import BESVMClassifier
 from besvm.datasets import make_toy
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, value, where
 from besvm.reproduction.config import Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Lab
-from besvm.reproduction.tables import Row, Table, value, where
+from besvm.reproduction.lab import Lab, Row, Table
 from besvm.similarities import RBF
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-KERNEL = "kernel SVM"
-DUAL = "BE-SVM, dual"
-PRIMAL = "BE-SVM, primal, 10 % bases"
-METHODS = (KERNEL, DUAL, PRIMAL)
+METHODS = KERNEL, DUAL, PRIMAL = "kernel SVM", "BE-SVM, dual", "BE-SVM, primal, 10 % bases"
 GRID = 81  # points in each direction of the picture
 SEED = 0
 NEAR = 0.16  # half the distance between the spirals
@@ -48,9 +38,9 @@ def classifier(method: str, n_training: int) -> Any:
     return BESVMClassifier(kernels, basis=basis, C=10.0, probability=False, random_state=SEED)
 
 
-def n_exemplars(model: Any) -> int:
-    """Return the number of support vectors, or of exemplars where there are no support vectors."""
-    return int(model.n_basis_) if isinstance(model, BESVMClassifier) else len(model.support_)
+def exemplars(model: Any) -> Any:
+    """Return the rows of the support vectors, or of the exemplars where there are no support vectors."""
+    return model.basis_rows_[0] if isinstance(model, BESVMClassifier) else model.support_
 
 
 def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
@@ -79,7 +69,7 @@ def _cross_validated(method: str, level: int, points: int) -> Row:
     for train, test in StratifiedKFold(10, shuffle=True, random_state=SEED).split(X, y):
         model = clone(classifier(method, len(train))).fit(X[train], y[train])
         right += int((model.predict(X[test]) == y[test]).sum())
-        supports.append(n_exemplars(model))
+        supports.append(len(exemplars(model)))
     seconds = perf_counter() - start
     return {"accuracy": right / len(y), "support": float(np.mean(supports)), "seconds": round(seconds, 3)}
 
@@ -89,8 +79,8 @@ def _minority_share(method: str, points: int) -> Row:
 
     Farther away all similarities vanish, and only the intercept decides.
     """
-    plane = _plane()
     spirals = make_toy(10 * points, noise=0.0, random_state=SEED)[0]
+    plane = _plane()
     plane = plane[cKDTree(spirals).query(plane)[0] < NEAR]
     shares = []
     for seed in range(PRIOR_TRIALS):
@@ -108,23 +98,19 @@ def _plane() -> np.ndarray:
 def _panel(method: str, points: int) -> Row:
     X, y = make_toy(points, noise=0.0, random_state=SEED)
     model = classifier(method, len(X)).fit(X, y)
-    decision = model.decision_function(_plane())
-    rows: Any = model.basis_rows_[0] if isinstance(model, BESVMClassifier) else model.support_
     return {
-        "decision": [round(float(one), 3) for one in decision],
+        "decision": [round(float(one), 3) for one in model.decision_function(_plane())],
         "x": X.round(4).ravel().tolist(),
         "y": y.tolist(),
-        "supporting": sorted({int(row) for row in rows}),
+        "supporting": sorted({int(row) for row in exemplars(model)}),
     }
 
 
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw the three panels, and accuracy and support vectors against the noise."""
     from matplotlib.ticker import MaxNLocator
 
-    from besvm._support.figures import COLORS, axes
-
-    found: dict[str, Figure] = {}
+    found: Figures = {}
     panels = where(table, part="panel")
     if len(panels) == len(METHODS):
         figure, several = axes(10.5, 4.1, columns=3, sharex=True, sharey=True)
@@ -135,12 +121,9 @@ def figures(config: Config, table: Table) -> dict[str, Figure]:
     if noise:
         figure, (left, right) = axes(9, 3.6, columns=2)
         for color, method in zip(COLORS, METHODS, strict=False):
-            rows = where(noise, method=method)
-            if not rows:
-                continue
-            levels = [0.01 * row["level"] for row in rows]
-            left.plot(levels, [row["accuracy"] for row in rows], color=color, label=method)
-            right.plot(levels, [row["support"] for row in rows], color=color, label=method)
+            for ax, column in ((left, "accuracy"), (right, "support")):
+                rows = [row | {"noise": 0.01 * row["level"]} for row in where(noise, method=method)]
+                curve(ax, rows, "noise", column, "-", color=color, label=method)
         for ax in (left, right):
             ax.xaxis.set_major_locator(MaxNLocator(5))
         left.set(xlabel="noise, standard deviation", ylabel="accuracy, 10-fold")
@@ -155,15 +138,8 @@ def _draw_panel(ax: Any, row: Row, table: Table) -> None:
     decision = np.array(row["decision"]).reshape(GRID, GRID)
     X, y = np.array(row["x"]).reshape(-1, 2), np.array(row["y"])
     ax.contourf(line, line, np.sign(decision), levels=[-2, 0, 2], colors=["#dcebf2", "#fbe8d9"])
-    ax.contour(
-        line,
-        line,
-        decision,
-        levels=[-1, 0, 1],
-        colors="#37352f",
-        linewidths=[0.5, 1.2, 0.5],
-        linestyles=["--", "-", "--"],
-    )
+    lines = {"levels": [-1, 0, 1], "linewidths": [0.5, 1.2, 0.5], "linestyles": ["--", "-", "--"]}
+    ax.contour(line, line, decision, colors="#37352f", **lines)
     for label, color in ((0, "#0b6e99"), (1, "#d9730d")):
         ax.scatter(*X[y == label].T, s=9, color=color)
     ax.scatter(*X[row["supporting"]].T, s=34, facecolors="none", edgecolors="#37352f", linewidths=0.6)
@@ -202,19 +178,13 @@ def claims(config: Config, table: Table) -> list[Claim]:
         rows = where(table, part="noise", method=method)
         return value(rows, column) if len(rows) == config.toy_levels else None
 
-    def share(method: str) -> float | None:
-        return value(table, "minority_share", part="room", method=method)
-
     return [
         check(
             "The exact dual of BE-SVM has fewer support vectors than the kernel SVM (toy data).",
             "it has fewer on average over the levels of noise",
             "{:.1f} against {:.1f}, at {:.1%} and {:.1%} accuracy",
             lambda dual, kernel, *_: dual < kernel,
-            mean("support", DUAL),
-            mean("support", KERNEL),
-            mean("accuracy", DUAL),
-            mean("accuracy", KERNEL),
+            [mean(column, method) for column in ("support", "accuracy") for method in (DUAL, KERNEL)],
         ),
         check(
             "BE-SVM is biased against a class with fewer bases: it gets less area (toy data).",
@@ -222,8 +192,7 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "its own, than from the kernel SVM",
             "dual of BE-SVM {:.1%} of that area, kernel SVM {:.1%}",
             lambda dual, kernel: dual < kernel,
-            share(DUAL),
-            share(KERNEL),
+            [value(table, "minority_share", part="room", method=method) for method in (DUAL, KERNEL)],
         ),
     ]
 

@@ -1,33 +1,24 @@
 """Variants of the model that the paper mentions: a few cells for each remark, on the first fold."""
 
-from __future__ import annotations
-
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from besvm._support.figures import COLORS, Figures, axes, curve, log_ticks
 from besvm.analysis import model_size
 from besvm.basis import IndexBasis
 from besvm.classifier import BESVMClassifier
 from besvm.normalize.nystrom import Nystrom
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, minus, of_all, value, where
 from besvm.reproduction.config import M2, Config
-from besvm.reproduction.costs import Costs
 from besvm.reproduction.experiments.multiple import accuracy
-from besvm.reproduction.lab import MAX_ITER, Basis, Lab, cell_and_similarity
-from besvm.reproduction.tables import Row, Table, minus, of_all, value, where
+from besvm.reproduction.lab import MAX_ITER, Basis, Lab, Row, Table, cell_and_similarity, fitted
 from besvm.similarities import RBF, Deformable
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-PENALTIES = {  # of a displacement by one cell; two like images have a similarity of about 1, each of 64 cells adds 1/64
-    "H4(2,0)": (0.003, 0.01, 0.03),
-    "H4(0,1)": (0.0001, 0.0003, 0.001),
-}
+# of a displacement by one cell; two like images have a similarity of about 1, to which each of 64 cells adds 1/64
+PENALTIES = {"H4(2,0)": (0.003, 0.01, 0.03), "H4(0,1)": (0.0001, 0.0003, 0.001)}
 MULTI_CLASS = ("ovr", "ovo", "ovo-pair-basis")
 SETS = {"H8R": ("H8R",), "M2": M2}
 LARGE_C = 100.0
@@ -46,7 +37,7 @@ def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     for per_class in config.sizes:
         key = {"what": "Nyström", "measure": "H8R", "per_class": per_class}
         width = lab.n_classes * per_class
-        compute = partial(_nystrom, lab, lab.index_basis(per_class, config.steps))
+        compute = partial(fitted, lab, ["H8R"], lab.index_basis(per_class, config.steps), normalize=Nystrom("clip"))
         peak = costs.fit_memory(1, 1, width) + 5 * 8 * width**2
         found.append(Cell(key, compute, costs.fixed(width**3 / 1e9), peak))
     for measure in ("H8R", "H4R"):
@@ -59,7 +50,7 @@ def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
         for C in (1.0, LARGE_C):
             key = {"what": "C", "measure": name, "C": C}
             peak = costs.fit_memory(len(measures), 1, lab.n_classes * size)
-            found.append(Cell(key, partial(_passes, lab, measures, basis, C), costs.fixed(10), peak))
+            found.append(Cell(key, partial(fitted, lab, measures, basis, C=C), costs.fixed(10), peak))
     for way in MULTI_CLASS:
         key = {"what": "multi-class", "measure": "H8R", "way": way}
         found.append(Cell(key, partial(_trained, lab, size, multi_class=way), costs.fixed(8), memory))
@@ -90,20 +81,11 @@ def _scored(lab: Lab, similarity: Any, features: np.ndarray, per_class: int, **o
     return {"accuracy": score, "exemplars": model_size(model).exemplars, "train_seconds": round(seconds, 2)}
 
 
-def _nystrom(lab: Lab, basis: Basis) -> Row:
-    return lab.fit(["H8R"], basis, normalize=Nystrom("clip")).row()
-
-
-def _passes(lab: Lab, measures: tuple[str, ...], basis: Basis, C: float) -> Row:
-    return lab.fit(measures, basis, C=C).row()
-
-
 def _off_diagonal(lab: Lab, label: str, basis: Basis) -> Row:
     rows = np.concatenate(basis)
     K = np.abs(np.asarray(lab.similarities(label, rows, rows), dtype=np.float64))
-    diagonal = float(np.diag(K).mean())
     others = (K.sum() - np.trace(K)) / (K.size - len(K))
-    return {"similarity": float(others / diagonal)}
+    return {"similarity": float(others / np.diag(K).mean())}
 
 
 def _seconds(lab: Lab, label: str, basis: Basis, n_runs: int) -> Row:
@@ -119,18 +101,15 @@ def _seconds(lab: Lab, label: str, basis: Basis, n_runs: int) -> Row:
     return {"seconds": round(min(times), 4)}
 
 
-def figures(config: Config, table: Table, multiple: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table, multiple: Table) -> Figures:
     """Draw BE-SVM's and Nyström's normalizations against the size of the basis, for H8R."""
-    from besvm._support.figures import COLORS, axes, log_ticks
-
     rows = where(table, what="Nyström")
     ours = where(multiple, set="M2", measures=1, folds=1)
     if not rows or not ours:
         return {}
     figure, ax = axes(6, 3.6)
     for color, label, several in zip(COLORS, ("BE-SVM", "Nyström (clip)"), (ours, rows), strict=False):
-        sizes, scores = [row["per_class"] for row in several], [row["accuracy"] for row in several]
-        ax.plot(sizes, scores, "o-", ms=4, color=color, label=label)
+        curve(ax, several, "per_class", "accuracy", ms=4, color=color, label=label)
     ax.set(xscale="log", xlabel="exemplars of each class", ylabel="test accuracy, H8R, one fold")
     log_ticks(ax, [row["per_class"] for row in ours])
     ax.legend()
@@ -153,9 +132,9 @@ def claims(config: Config, table: Table, multiple: Table) -> list[Claim]:
         return minus(of("accuracy", "Nyström", per_class=per_class), accuracy(multiple, "M2", 1, per_class, 1))
 
     small, large = config.sizes[0], config.sizes[-1]
-    multi = [
-        (of("accuracy", "multi-class", way=way), of("train_seconds", "multi-class", way=way)) for way in MULTI_CLASS
-    ]
+    rest, every, own = (
+        [of(column, "multi-class", way=way) for column in ("accuracy", "train_seconds")] for way in MULTI_CLASS
+    )
     L1, L2, smaller = (
         [of(column, "regularizer", way=way, per_class=size) for column in ("accuracy", "exemplars", "train_seconds")]
         for way, size in (("l1", config.size), ("l2", config.size), ("l2", config.greedy_size))
@@ -166,92 +145,84 @@ def claims(config: Config, table: Table, multiple: Table) -> list[Claim]:
             "the best of three weights gains less than 1 %, rigid and local",
             "H4(2,0) {:+.1%}, H4(0,1) {:+.1%}",
             lambda *gains: max(gains) < 0.01,
-            *(gain(measure) for measure in PENALTIES),
+            [gain(measure) for measure in PENALTIES],
         ),
         check(
             "For a positive definite kernel and a large basis, BE-SVM is worse than Nyström (H8R).",
             f"Nyström is better with 10 x {large} bases",
             f"Nyström's gain with 10 x {large} bases {{:+.1%}}",
             lambda one: one > 0,
-            nystrom(large),
+            [nystrom(large)],
         ),
         check(
             "For a small basis, BE-SVM is competitive with Nyström or better (H8R).",
             f"Nyström gains less than 1 % with 10 x {small} bases",
             f"Nyström's gain with 10 x {small} bases {{:+.1%}}",
             lambda one: one < 0.01,
-            nystrom(small),
+            [nystrom(small)],
         ),
         check(
             "Nyström's normalization gains more over BE-SVM's the larger the basis (H8R).",
             f"it gains more with 10 x {large} bases than with 10 x {small}",
             f"with 10 x {small} {{:+.1%}}, with 10 x {large} {{:+.1%}}",
             lambda few, many: many > few,
-            nystrom(small),
-            nystrom(large),
+            [nystrom(small), nystrom(large)],
         ),
         check(
             "H8(1,0) is more expensive to evaluate than the kernel of K8R.",
             "the similarities of the first fold to the bases take longer",
             "{:.2f} s against {:.2f} s",
             lambda rigid, rbf: rigid > rbf,
-            of("seconds", "cost of a measure", measure="H8(1,0)"),
-            of("seconds", "cost of a measure", measure="H8R"),
+            [of("seconds", "cost of a measure", measure=measure) for measure in ("H8(1,0)", "H8R")],
         ),
         check(
             "Without alignment, bases are less similar to each other at the higher resolution.",
             "the mean similarity of two bases, over that of a basis with itself, is lower for H4R than for H8R",
             "H8R {:.3f}, H4R {:.3f}",
             lambda low, high: high < low,
-            of("similarity", "similarity of the bases", measure="H8R"),
-            of("similarity", "similarity of the bases", measure="H4R"),
+            [of("similarity", "similarity of the bases", measure=measure) for measure in ("H8R", "H4R")],
         ),
         check(
             "The solver converges much faster with C = 1 than with C >> 1.",
             f"C = {LARGE_C:.0f} takes at least 1.5 times as many passes, for H8R and for M2",
             "passes with both: H8R {:.0f} and {:.0f}, M2 {:.0f} and {:.0f}",
             lambda a, b, c, d: b >= 1.5 * a and d >= 1.5 * c,
-            *(of("passes", "C", measure=name, C=C) for name in SETS for C in (1.0, LARGE_C)),
+            [of("passes", "C", measure=name, C=C) for name in SETS for C in (1.0, LARGE_C)],
         ),
         check(
             "One-vs-rest BE-SVM is faster and generalizes better than one-vs-one with all bases.",
             "it takes less time, and is more accurate",
             "one-vs-rest {:.1%} in {:.2f} s, one-vs-one {:.1%} in {:.2f} s",
             lambda a, s, b, t: a > b and s < t,
-            *multi[0],
-            *multi[1],
+            [*rest, *every],
         ),
         check(
             "One-vs-one BE-SVM with the bases of the two classes alone generalizes less than one-vs-rest.",
             "it is less accurate",
             "one-vs-rest {:.1%} in {:.2f} s, one-vs-one, own bases {:.1%} in {:.2f} s",
             lambda a, s, b, t: a > b,
-            *multi[0],
-            *multi[2],
+            [*rest, *own],
         ),
         check(
             "One-vs-one BE-SVM with the bases of the two classes alone is quicker to train than one-vs-rest.",
             "it takes less time",
             "one-vs-one, own bases {:.2f} s, one-vs-rest {:.2f} s",
             lambda own, rest: own < rest,
-            multi[2][1],
-            multi[0][1],
+            [own[1], rest[1]],
         ),
         check(
             "An L1 regularizer is sparser than L2, but takes longer to train.",
             "it keeps fewer exemplars and takes more time, from the same basis",
             "L1 {:.1%}, {:,.0f} exemplars, {:.2f} s; L2 {:.1%}, {:,.0f}, {:.2f} s",
             lambda a, n, s, b, m, t: n < m and s > t,
-            *L1,
-            *L2,
+            [*L1, *L2],
         ),
         check(
             "A smaller basis with L2 is preferred to a larger one with L1.",
             "it is trained faster and is at most 1 % less accurate",
             "L2 {:.1%}, {:,.0f} exemplars, {:.2f} s; L1 {:.1%}, {:,.0f}, {:.2f} s",
             lambda a, n, s, b, m, t: s < t and a > b - 0.01,
-            *smaller,
-            *L1,
+            [*smaller, *L1],
         ),
     ]
 

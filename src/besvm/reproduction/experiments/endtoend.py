@@ -1,7 +1,5 @@
 """From images to predictions: BE-SVM with M2 against the kernel SVM K8R, on all the training data."""
 
-from __future__ import annotations
-
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -18,28 +16,19 @@ from besvm.classifier import BESVMClassifier
 from besvm.features import FHOG, CellColor
 from besvm.measures import Measure, as_measures, mirrored
 from besvm.normalize import MeanNormScaler
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import OURS, Claim, check
+from besvm.reproduction.cells import OURS, Cell, Claim, Costs, Experiment, check, value
 from besvm.reproduction.config import M2, Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Lab
-from besvm.reproduction.tables import Row, Table, value
+from besvm.reproduction.lab import Lab, Row, Table
 from besvm.similarities import RBF, Rigid
 
-M2_NAME = "BE-SVM, M2"
-BEYOND = "BE-SVM, M2 mirrored, with color"
+M2_NAME, BEYOND = "BE-SVM, M2", "BE-SVM, M2 mirrored, with color"
+SVC_NAME, KERNEL = "SVC (scikit-learn), K8R", "KernelSVMClassifier, K8R"
 SVC_CACHE = 2000  # MB
-SVC_NAME = "SVC (scikit-learn), K8R"
-KERNEL = "KernelSVMClassifier, K8R"
 
 
 def models(per_class: int, memory_limit: int | None = None) -> dict[str, Any]:
     """Return what is compared; each is given images."""
-    options: dict[str, Any] = {
-        "basis": IndexBasis(per_class=per_class),
-        "probability": False,
-        "memory_limit": memory_limit,
-    }
+    options: Any = {"basis": IndexBasis(per_class=per_class), "probability": False, "memory_limit": memory_limit}
     color = [
         Measure(similarity, features=make_pipeline(CellColor(cell=4), MeanNormScaler()), name=f"color {name}")
         for name, similarity in (("R", RBF(gamma=1.0)), ("(2,0)", Rigid(2)))
@@ -71,15 +60,11 @@ def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
         KERNEL: costs.kernel_memory(n),
         SVC_NAME: min(SVC_CACHE * 10**6, 4 * n**2) + 2 * 8 * n * lab.features_per_image(8),
     }
-    return [
-        Cell(
-            {"model": name, "images": n},
-            partial(_run, lab, name, per_class, config.n_folds),
-            seconds[name],
-            memory[name],
-        )
-        for name in seconds
-    ]
+    found = []
+    for name in seconds:
+        compute = partial(_run, lab, name, per_class, config.n_folds)
+        found.append(Cell({"model": name, "images": n}, compute, seconds[name], memory[name]))
+    return found
 
 
 def _run(lab: Lab, name: str, per_class: int, n_folds: int) -> Row:
@@ -101,10 +86,6 @@ def _run(lab: Lab, name: str, per_class: int, n_folds: int) -> Row:
 
 def claims(config: Config, table: Table) -> list[Claim]:
     """Check our own aim, against plain SVC and against our own kernel SVM."""
-
-    def of(column: str, model: str) -> float | None:
-        return value(table, column, model=model)
-
     found = []
     for model in (SVC_NAME, KERNEL):
         found += [
@@ -113,10 +94,7 @@ def claims(config: Config, table: Table) -> list[Claim]:
                 "the time is at most a fifth, and the accuracy higher",
                 "{:.2f} s against {:.2f} s; {:.1%} against {:.1%}",
                 lambda ours, theirs, a, b: 5 * ours <= theirs and a > b,
-                of("train_seconds", M2_NAME),
-                of("train_seconds", model),
-                of("accuracy", M2_NAME),
-                of("accuracy", model),
+                [value(table, one, model=name) for one in ("train_seconds", "accuracy") for name in (M2_NAME, model)],
                 origin=OURS,
             ),
             check(
@@ -124,8 +102,7 @@ def claims(config: Config, table: Table) -> list[Claim]:
                 "the time for an image is at most a fifth",
                 "{:.2f} ms an image against {:.2f} ms",
                 lambda ours, theirs: 5 * ours <= theirs,
-                of("predict_ms_per_image", M2_NAME),
-                of("predict_ms_per_image", model),
+                [value(table, "predict_ms_per_image", model=one) for one in (M2_NAME, model)],
                 origin=OURS,
             ),
         ]

@@ -1,43 +1,30 @@
 """Figure "Full Bases": BE-SVM on the first fold with every training image as an exemplar."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
 
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
-from besvm.reproduction.config import MEASURES, PSD, Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Lab
-from besvm.reproduction.tables import Row, Table, minus, of_all, value
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from besvm._support.figures import Figures, dots
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, minus, of_all, value
+from besvm.reproduction.config import INDEFINITE, MEASURES, PSD, Config
+from besvm.reproduction.lab import Lab, Row, Table
 
 
 def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every measure."""
-    basis = [lab.train_rows()]
-    return [
-        Cell(
-            {"measure": measure, "bases": len(basis[0])},
-            partial(_accuracy, lab, measure),
-            costs.fit([measure], 1, basis),
-            costs.fit_memory(1, 1, len(basis[0])),
-        )
-        for measure in MEASURES
-    ]
+    rows = lab.train_rows()
+    memory = costs.fit_memory(1, 1, len(rows))
+    found = []
+    for measure in MEASURES:
+        key, seconds = {"measure": measure, "bases": len(rows)}, costs.fit([measure], 1, [rows])
+        found.append(Cell(key, partial(_accuracy, lab, measure), seconds, memory))
+    return found
 
 
 def _accuracy(lab: Lab, measure: str) -> Row:
     return lab.fit([measure], [lab.train_rows()]).row()
 
 
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw a dot for every measure."""
-    from besvm._support.figures import dots
-
     if not table:
         return {}
     accuracies = {row["measure"]: [row["accuracy"]] for row in table}
@@ -47,57 +34,44 @@ def figures(config: Config, table: Table) -> dict[str, Figure]:
 def claims(config: Config, table: Table) -> list[Claim]:
     """Check what the paper concludes from the figure."""
 
-    def accuracy(measure: str) -> float | None:
-        return value(table, "accuracy", measure=measure)
-
-    gains = [
-        minus(accuracy(measure), accuracy(f"{measure[:2]}L")) for measure in MEASURES if measure[2:] not in ("L", "R")
-    ]
-    H8L, H4L, H8R, H4R = (accuracy(m) for m in ("H8L", "H4L", "H8R", "H4R"))
+    accuracy = {measure: value(table, "accuracy", measure=measure) for measure in MEASURES}
+    gains = [minus(accuracy[m], accuracy[f"{m[:2]}L"]) for m in INDEFINITE]
+    H8L, H4L, H8R, H4R = (accuracy[m] for m in ("H8L", "H4L", "H8R", "H4R"))
     return [
         check(
             "Every invariant measure is better than the linear one of its resolution.",
             "the smallest gain is above 0",
             "smallest gain {:.1%}, largest {:.1%}",
             lambda least, most: least > 0,
-            of_all(min, gains),
-            of_all(max, gains),
+            [of_all(min, gains), of_all(max, gains)],
         ),
         check(
             "Rigid displacements help much more than local ones.",
             "H8(1,0) beats H8(0,1) and H4(1,0) beats H4(0,1) by more than 1 % each",
             "H8: {:.1%} against {:.1%}; H4: {:.1%} against {:.1%}",
             lambda a, b, c, d: a - b > 0.01 and c - d > 0.01,
-            *(accuracy(m) for m in ("H8(1,0)", "H8(0,1)", "H4(1,0)", "H4(0,1)")),
+            [accuracy[m] for m in ("H8(1,0)", "H8(0,1)", "H4(1,0)", "H4(0,1)")],
         ),
         check(
             "Alignment gains more at the higher resolution.",
             "H4(1,0) and H4(2,0) both gain more over H4L than H8(1,0) over H8L",
             "H8 {:.1%} to {:.1%}; H4 {:.1%} to {:.1%} and {:.1%}",
             lambda a, b, c, *aligned: min(aligned) - c > b - a,
-            H8L,
-            accuracy("H8(1,0)"),
-            H4L,
-            accuracy("H4(1,0)"),
-            accuracy("H4(2,0)"),
+            [H8L, accuracy["H8(1,0)"], H4L, accuracy["H4(1,0)"], accuracy["H4(2,0)"]],
         ),
         check(
             "Without alignment, BE-SVM loses when the resolution rises from cells of 8 to cells of 4 pixels.",
             "H4L is worse than H8L, and H4R than H8R",
             "linear {:.1%} to {:.1%}, RBF {:.1%} to {:.1%}",
             lambda a, b, c, d: b < a and d < c,
-            H8L,
-            H4L,
-            H8R,
-            H4R,
+            [H8L, H4L, H8R, H4R],
         ),
         check(
             "H8R is the best positive definite measure (every training image a basis).",
             "it is more accurate than H8L, H4L and H4R",
             "H8R {:.1%}; the best other one {:.1%}",
             lambda ours, other: ours > other,
-            H8R,
-            of_all(max, (accuracy(m) for m in PSD if m != "H8R")),
+            [H8R, of_all(max, (accuracy[m] for m in PSD if m != "H8R"))],
         ),
     ]
 

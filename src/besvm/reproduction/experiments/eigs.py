@@ -1,25 +1,16 @@
 """Table "eigs": negative eigenvalues of the measures, and how they correlate with accuracy, normalized in two ways."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from besvm._support.figures import COLORS, Figures, axes
 from besvm.analysis import spectrum
 from besvm.normalize.nystrom import Nystrom
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, Undefined, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, Undefined, check, of_all, value
 from besvm.reproduction.config import Config
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.lab import Basis, Lab
-from besvm.reproduction.tables import Row, Table, of_all, value
+from besvm.reproduction.lab import Basis, Lab, Row, Table
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-MEASURES = ("H4(0,0)", "H4(0,1)", "H4(1,0)", "H4(1,1)", "H4(2,0)", "H4(2,1)")
 PAPER = {  # NgRat, NgEng
     "H4(0,0)": (0.0, 0.0),
     "H4(0,1)": (0.26, 0.04),
@@ -28,37 +19,32 @@ PAPER = {  # NgRat, NgEng
     "H4(2,0)": (0.16, 0.04),
     "H4(2,1)": (0.30, 0.07),
 }
+MEASURES = tuple(PAPER)
 TAIL = 0.4  # the share of the smallest eigenvalues that is drawn larger
+CORRELATED = {"CorNyst": "accuracy_nystrom", "CorBE": "accuracy"}
 PAPER_CORRELATIONS = {"NgRat": (0.20, 0.61), "NgEng": (0.33, 0.73)}  # CorNyst, CorBE
 
 
 def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     """Return a cell for every measure of the table."""
     basis = lab.index_basis(config.size, config.steps)
-    return [
-        Cell(
-            {"measure": measure},
-            partial(_eigenvalues, lab, measure, basis),
-            costs.fit([measure], 1, basis) + costs.fixed(2),
-            costs.fit_memory(1, 1, lab.n_classes * config.size),
-        )
-        for measure in MEASURES
-    ]
+    memory = costs.fit_memory(1, 1, lab.n_classes * config.size)
+    seconds = {m: costs.fit([m], 1, basis) + costs.fixed(2) for m in MEASURES}
+    return [Cell({"measure": m}, partial(_eigenvalues, lab, m, basis), seconds[m], memory) for m in MEASURES]
 
 
 def _eigenvalues(lab: Lab, measure: str, basis: Basis) -> Row:
     rows = np.concatenate(basis)
     found = spectrum(lab.similarities(measure, rows, rows))
-    ratio, energy = PAPER[measure]
     return {
         "NgRat": found.negative_ratio,
         "NgEng": found.negative_energy,
-        "paper_NgRat": ratio,
-        "paper_NgEng": energy,
+        "paper_NgRat": PAPER[measure][0],
+        "paper_NgEng": PAPER[measure][1],
         "asymmetry": found.asymmetry,
         "accuracy": lab.fit([measure], basis).accuracy,
         "accuracy_nystrom": lab.fit([measure], basis, normalize=Nystrom("clip")).accuracy,
-        "eigenvalues": [float(f"{value:.5g}") for value in found.eigenvalues],
+        "eigenvalues": [float(f"{one:.5g}") for one in found.eigenvalues],
     }
 
 
@@ -75,11 +61,10 @@ def correlation(table: Table, of: str, accuracy: str) -> float | Undefined | Non
 def summary(table: Table) -> Table:
     """Return the table as the paper prints it, with the paper's numbers in brackets."""
     found = []
-    for name in ("NgRat", "NgEng"):
+    for name, correlations in PAPER_CORRELATIONS.items():
         row: Row = {"": name}
         row |= {one["measure"]: f"{one[name]:.2f} ({one[f'paper_{name}']:.2f})" for one in table}
-        pairs = zip(("CorNyst", "CorBE"), ("accuracy_nystrom", "accuracy"), PAPER_CORRELATIONS[name], strict=True)
-        for heading, accuracy, paper in pairs:
+        for (heading, accuracy), paper in zip(CORRELATED.items(), correlations, strict=True):
             r = correlation(table, name, accuracy)
             row[heading] = f"{r:.2f} ({paper:.2f})" if isinstance(r, float) else ""
         found.append(row)
@@ -88,10 +73,8 @@ def summary(table: Table) -> Table:
     return found
 
 
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw the eigenvalues of every measure, all of them and the smallest."""
-    from besvm._support.figures import COLORS, axes
-
     if not table:
         return {}
     figure, (left, right) = axes(10.5, 4, columns=2, width_ratios=(3, 2))
@@ -113,43 +96,35 @@ def figures(config: Config, table: Table) -> dict[str, Figure]:
 
 def claims(config: Config, table: Table) -> list[Claim]:
     """Check what the paper concludes from the table."""
-    of = {
-        name: (correlation(table, name, "accuracy_nystrom"), correlation(table, name, "accuracy"))
-        for name in ("NgRat", "NgEng")
-    }
-    deformable = MEASURES[1:]
+    nystrom, ours = ([correlation(table, name, one) for name in PAPER_CORRELATIONS] for one in CORRELATED.values())
     return [
         check(
             "Up to 30 % of the eigenvalues of the deformable measures are negative, with up to 7 % of the energy.",
             "the largest share is 20 to 40 %, and the largest energy 4 to 10 %",
             "up to {:.0%}, with up to {:.1%} of the energy",
             lambda share, energy: 0.2 <= share <= 0.4 and 0.04 <= energy <= 0.1,
-            *(of_all(max, (value(table, name, measure=m) for m in deformable)) for name in ("NgRat", "NgEng")),
+            [of_all(max, (value(table, name, measure=m) for m in MEASURES[1:])) for name in ("NgRat", "NgEng")],
         ),
         check(
             "H4(0,0), an inner product, has no negative eigenvalues.",
             "they have less than a millionth of the energy",
             "energy {:.1e}",
             lambda energy: energy < 1e-6,
-            value(table, "NgEng", measure="H4(0,0)"),
+            [value(table, "NgEng", measure="H4(0,0)")],
         ),
         check(
             "Accuracy correlates positively with the ratio and energy of negative eigenvalues, normalized either way.",
             "all four correlations are above 0",
             "NgRat {:.2f} (Nyström), {:.2f} (BE-SVM); NgEng {:.2f}, {:.2f}",
             lambda *r: min(r) > 0,
-            *of["NgRat"],
-            *of["NgEng"],
+            [nystrom[0], ours[0], nystrom[1], ours[1]],
         ),
         check(
             "The correlation is stronger for BE-SVM's normalization.",
             "both are stronger than for Nyström's",
             "NgRat {:.2f} against {:.2f}; NgEng {:.2f} against {:.2f}",
             lambda a, b, c, d: a > b and c > d,
-            of["NgRat"][1],
-            of["NgRat"][0],
-            of["NgEng"][1],
-            of["NgEng"][0],
+            [ours[0], nystrom[0], ours[1], nystrom[1]],
         ),
     ]
 

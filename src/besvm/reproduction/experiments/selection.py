@@ -1,24 +1,17 @@
 """Figure "Basis Selection": ways to choose and to normalize a basis of 10 x 100, for every measure."""
 
-from __future__ import annotations
-
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from besvm._support.figures import Figures, dots
 from besvm.basis import FarthestBasis, GradientBasis, KMedoidsBasis, PivotedBasis, RandomBasis
 from besvm.normalize.nystrom import WAYS, Nystrom
-from besvm.reproduction.cells import Cell, Experiment
-from besvm.reproduction.claims import Claim, check
+from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, distinct, known, minus, of_all, where
 from besvm.reproduction.config import INDEFINITE, MEASURES, PSD, Config
-from besvm.reproduction.costs import PAIR_SECONDS, Costs
-from besvm.reproduction.lab import Basis, Lab, cell_and_similarity
-from besvm.reproduction.tables import Row, Table, distinct, known, minus, of_all
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from besvm.reproduction.lab import Lab, Row, Table, cell_and_similarity, fitted
 
 SELECTORS: dict[str, Any] = {
     "K KMed": KMedoidsBasis,
@@ -38,44 +31,34 @@ def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
     found = []
     for measure in MEASURES:
         own = costs.fit([measure], 1, index)
-        pairs = PAIR_SECONDS[measure] * len(lab.train_rows(2)) * width
         training = costs.fixed(0.2) + costs.train(len(lab.train_rows()), width)
-        unseen = pairs + training  # another basis is another matrix of similarities
-        found.append(
-            Cell({"measure": measure, "way": "Indx"}, partial(_indexed, lab, measure, index, "mean-norm"), own, memory)
-        )
+        unseen = training + costs.pairs(measure, len(lab.train_rows(2)), width)  # another basis is another matrix
+        found.append(Cell({"measure": measure, "way": "Indx"}, partial(fitted, lab, [measure], index), own, memory))
         for trial in range(config.trials):
             key = {"measure": measure, "way": "Rand", "trial": trial}
-            found.append(Cell(key, partial(_random, lab, measure, size, trial), unseen, memory))
+            compute = partial(_selected, lab, measure, RandomBasis(per_class=size), trial)
+            found.append(Cell(key, compute, unseen, memory))
         for way, selector in SELECTORS.items():
-            compute = partial(_selected, lab, measure, selector(per_class=size))
+            compute = partial(_selected, lab, measure, selector(per_class=size), 0)
             found.append(Cell({"measure": measure, "way": way}, compute, 2 * unseen, choosing))
         for spectrum in WAYS:
-            compute = partial(_indexed, lab, measure, index, Nystrom(spectrum))
+            compute = partial(fitted, lab, [measure], index, normalize=Nystrom(spectrum))
             found.append(Cell({"measure": measure, "way": f"Nyström, {spectrum}"}, compute, costs.fixed(3), memory))
     return found
 
 
-def _indexed(lab: Lab, label: str, basis: Basis, normalize: Any) -> Row:
-    return lab.fit([label], basis, normalize=normalize).row()
-
-
-def _random(lab: Lab, label: str, per_class: int, trial: int) -> Row:
-    basis = _chosen(lab, label, RandomBasis(per_class=per_class), np.random.default_rng(trial))
-    return lab.fit([label], basis).row()
-
-
-def _selected(lab: Lab, label: str, selector: Any) -> Row:
-    start = perf_counter()
-    basis = _chosen(lab, label, selector, np.random.default_rng(0))
-    seconds = perf_counter() - start
-    return lab.fit([label], basis).row() | {"select_seconds": round(seconds, 2)}
-
-
-def _chosen(lab: Lab, label: str, selector: Any, rng: np.random.Generator) -> Basis:
+def _selected(lab: Lab, label: str, selector: Any, seed: int) -> Row:
     cell, similarity = cell_and_similarity(label)
     rows = lab.train_rows()
-    return [rows[selector(lab.features(cell)[rows], lab.labels[rows], similarity, rng)]]
+    X, y = lab.features(cell)[rows], lab.labels[rows]
+    start = perf_counter()
+    basis = rows[selector(X, y, similarity, np.random.default_rng(seed))]
+    seconds = perf_counter() - start
+    return lab.fit([label], [basis]).row() | {"select_seconds": round(seconds, 2)}
+
+
+def _scores(table: Table, way: str, measure: str) -> list[float]:
+    return [row["accuracy"] for row in where(table, way=way, measure=measure)]
 
 
 def summary(table: Table) -> Table:
@@ -86,23 +69,19 @@ def summary(table: Table) -> Table:
     for measure in distinct(table, "measure"):
         row: Row = {"measure": measure}
         for way in ways:
-            scores = [one["accuracy"] for one in table if one["measure"] == measure and one["way"] == way]
+            scores = _scores(table, way, measure)
             spread = f" ± {np.std(scores, ddof=1):.3f}" if len(scores) > 1 else ""
             row[short.get(way, way.replace("Nyström,", "N"))] = f"{np.mean(scores):.3f}{spread}" if scores else None
         found.append(row)
     return found
 
 
-def figures(config: Config, table: Table) -> dict[str, Figure]:
+def figures(config: Config, table: Table) -> Figures:
     """Draw the ways of the paper, and the others."""
-    from besvm._support.figures import dots
 
     def series(ways: list[str]) -> dict[str, dict[str, list[float]]]:
-        found: dict[str, dict[str, list[float]]] = {}
-        for row in table:
-            if row["way"] in ways:
-                found.setdefault(row["way"], {}).setdefault(row["measure"], []).append(row["accuracy"])
-        return {way: found[way] for way in ways if way in found}
+        by_way = {way: distinct(where(table, way=way), "measure") for way in ways}
+        return {way: {m: _scores(table, way, m) for m in measures} for way, measures in by_way.items() if measures}
 
     paper = series(["Rand", "Indx", "K KMed", "Nyström, clip"])
     chosen = series(["Rand", *list(SELECTORS)[1:]])
@@ -114,19 +93,9 @@ def figures(config: Config, table: Table) -> dict[str, Figure]:
 def claims(config: Config, table: Table) -> list[Claim]:
     """Check what the paper concludes from the figure."""
 
-    def accuracy(way: str, measure: str) -> float | None:
-        scores = [row["accuracy"] for row in table if row["measure"] == measure and row["way"] == way]
-        whole = len(scores) == (config.trials if way == "Rand" else 1)
-        return float(np.mean(scores)) if whole else None
-
-    def spread(measure: str) -> float | None:
-        scores = [row["accuracy"] for row in table if row["measure"] == measure and row["way"] == "Rand"]
-        return float(np.std(scores, ddof=1)) if len(scores) == config.trials else None
-
-    def apart(measure: str, ways: tuple[str, ...]) -> float | None:
-        """Return the largest difference between the ways, for one measure."""
-        scores = known(accuracy(way, measure) for way in ways)
-        return None if scores is None else max(scores) - min(scores)
+    def accuracy(way: str, measure: str, reduce: Any = np.mean) -> float | None:
+        scores = _scores(table, way, measure)
+        return float(reduce(scores)) if len(scores) == (config.trials if way == "Rand" else 1) else None
 
     def from_random(way: str) -> float | None:
         """Return the largest difference from random bases over the measures, with its sign."""
@@ -134,12 +103,14 @@ def claims(config: Config, table: Table) -> list[Claim]:
         return of_all(lambda several: max(several, key=abs), differences)
 
     def mean(way: str) -> float | None:
-        return of_all(lambda scores: float(np.mean(scores)), (accuracy(way, measure) for measure in INDEFINITE))
+        return of_all(np.mean, (accuracy(way, measure) for measure in INDEFINITE))
 
     def nystrom(measure: str) -> float | None:
         """Return what Nyström (clip) gains over BE-SVM's normalization."""
         return minus(accuracy("Nyström, clip", measure), accuracy("Indx", measure))
 
+    similar = ([accuracy(way, measure) for way in ("Rand", "Indx", "K KMed")] for measure in MEASURES)
+    apart = [minus(of_all(max, scores), of_all(min, scores)) for scores in similar]
     worse = known(nystrom(measure) for measure in INDEFINITE)
     n_worse = None if worse is None else float(sum(one < 0 for one in worse))
     return [
@@ -148,71 +119,63 @@ def claims(config: Config, table: Table) -> list[Claim]:
             "they are within 1 % of each other for every measure",
             "largest difference {:.1%}, on average {:.1%}",
             lambda most, mean: most < 0.01,
-            *(
-                of_all(reduce, (apart(measure, ("Rand", "Indx", "K KMed")) for measure in MEASURES))
-                for reduce in (max, lambda several: sum(several) / len(several))
-            ),
+            [of_all(max, apart), of_all(np.mean, apart)],
         ),
         check(
             "The variance over random bases is not significant.",
             "the largest standard deviation over the trials is below 1 %",
             "largest standard deviation {:.2%}",
             lambda one: one < 0.01,
-            of_all(max, (spread(measure) for measure in MEASURES)),
+            [of_all(max, (accuracy("Rand", measure, partial(np.std, ddof=1)) for measure in MEASURES))],
         ),
         check(
             "More sophisticated choices of the basis behave like random ones.",
             "farthest, pivoted and gradient bases are within 1 % of random ones for every measure",
             "largest difference: farthest {:+.1%}, pivoted {:+.1%}, gradient {:+.1%}",
             lambda *most: max(map(abs, most)) < 0.01,
-            *(from_random(way) for way in ("Farthest", "Pivoted", "Gradient")),
+            [from_random(way) for way in ("Farthest", "Pivoted", "Gradient")],
         ),
         check(
             "For indefinite measures BE-SVM's normalization is consistently better than Nyström's (clip).",
             "it is better for every indefinite measure",
             f"better for {{:.0f}} of {len(INDEFINITE)}; Nyström {{:.1%}}, BE-SVM {{:.1%}} on average",
             lambda count, *_: count == len(INDEFINITE),
-            n_worse,
-            mean("Nyström, clip"),
-            mean("Indx"),
+            [n_worse, mean("Nyström, clip"), mean("Indx")],
         ),
         check(
             "For positive definite kernels Nyström is better at the lower resolution.",
             "it is better for H8L and for H8R",
             "Nyström's gain: H8L {:+.1%}, H8R {:+.1%}",
             lambda *gains: min(gains) > 0,
-            nystrom("H8L"),
-            nystrom("H8R"),
+            [nystrom("H8L"), nystrom("H8R")],
         ),
         check(
             "For positive definite kernels Nyström is worse at the higher resolution.",
             "it is worse for H4L and for H4R",
             "Nyström's gain: H4L {:+.1%}, H4R {:+.2%}",
             lambda *gains: max(gains) < 0,
-            nystrom("H4L"),
-            nystrom("H4R"),
+            [nystrom("H4L"), nystrom("H4R")],
         ),
         check(
             "BE-SVM's normalization is competitive with Nyström's for positive definite kernels.",
             "the two are within 2 % of each other for all four",
             "largest difference {:.1%}",
             lambda most: most < 0.02,
-            of_all(lambda gains: max(map(abs, gains)), (nystrom(measure) for measure in PSD)),
+            [of_all(lambda gains: max(map(abs, gains)), (nystrom(measure) for measure in PSD))],
         ),
         check(
             "Flipping and squaring the spectrum are slightly worse than clipping (indefinite measures).",
             "the means of both are below that of clipping, by less than 5 %",
             "clip {:.1%}, flip {:.1%}, square {:.1%} (means)",
             lambda clip, flip, square: 0 < clip - flip < 0.05 and 0 < clip - square < 0.05,
-            *(mean(f"Nyström, {spectrum}") for spectrum in ("clip", "flip", "square")),
+            [mean(f"Nyström, {spectrum}") for spectrum in ("clip", "flip", "square")],
         ),
         check(
             f"H8R is the best positive definite measure (10 x {config.size} bases).",
             "it is more accurate than H8L, H4L and H4R",
             "H8R {:.1%}; the best other one {:.1%}",
             lambda ours, other: ours > other,
-            accuracy("Indx", "H8R"),
-            of_all(max, (accuracy("Indx", measure) for measure in PSD if measure != "H8R")),
+            [accuracy("Indx", "H8R"), of_all(max, (accuracy("Indx", measure) for measure in PSD if measure != "H8R"))],
         ),
     ]
 
