@@ -21,13 +21,15 @@ def strokes(size: int) -> np.ndarray:
 
 
 def draw(orientations: np.ndarray, size: int) -> np.ndarray:
-    """Return a float picture (h·size, w·size) of a grid (h, w, 9) of orientation strengths."""
+    """Return a uint8 picture (h·size, w·size) of a grid (h, w, 9) of orientation strengths."""
     height, width, _ = orientations.shape
     # The strongest stroke wins where strokes cross: their sum would be a blob in the middle of every cell.
     picture = np.zeros((height, size, width, size), dtype=np.float32)
     for stroke, strength in zip(strokes(size), np.moveaxis(orientations, 2, 0), strict=True):
         np.maximum(picture, strength[:, None, :, None] * stroke[None, :, None, :], out=picture)
-    return picture.reshape(height * size, width * size)
+    # Squared, so that the main orientation stands out of the even rest.
+    levels = np.round(255 * np.clip(picture / BRIGHTEST, 0, 1) ** 2)
+    return levels.astype(np.uint8).reshape(height * size, width * size)
 
 
 def side_by_side(pictures: list[np.ndarray], gap: int) -> np.ndarray:
@@ -39,8 +41,3 @@ def side_by_side(pictures: list[np.ndarray], gap: int) -> np.ndarray:
             columns.append(np.full((height, gap), 96, dtype=np.uint8))
         columns.append(np.pad(picture, ((0, height - len(picture)), (0, 0))))
     return np.hstack(columns)
-
-
-def to_bytes(picture: np.ndarray) -> np.ndarray:
-    """Return ``picture`` as uint8, squared so that the main orientation stands out of the even rest."""
-    return np.round(255 * np.clip(picture / BRIGHTEST, 0, 1) ** 2).astype(np.uint8)
