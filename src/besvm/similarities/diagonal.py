@@ -17,18 +17,6 @@ def diagonal(similarity: Callable[[Any, Any], np.ndarray], X: Any) -> np.ndarray
     """Return s(x, x) of every item of X, (n,).
 
     A similarity that asks for few rows per block, because each pair takes long, gets the items one by one.
-
-    Parameters
-    ----------
-    similarity : Similarity, or any function of two sets of items that returns the matrix of their similarities
-    X : the items
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from besvm.similarities import Linear
-    >>> diagonal(Linear(), np.array([[1.0, 2.0], [0.0, 3.0]]))
-    array([5., 9.])
     """
     each = 1 if getattr(similarity, "rows_per_block", None) else TOGETHER
     tiles = [span(X, rows) for rows in slices(n_rows(X), each)]

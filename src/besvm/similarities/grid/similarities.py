@@ -11,11 +11,10 @@ import numpy as np
 
 from besvm._support.rows import check_one_shape
 from besvm._support.threads import slices, thread_map
-from besvm.similarities.contract import Similarity
+from besvm.similarities.contract import Similarity, register
 from besvm.similarities.diagonal import diagonal
 from besvm.similarities.grid.displacements import Displacements, Penalty, displacements
 from besvm.similarities.grid.scores import ROWS, Fill, deformable_scores, linear_scores, rigid_scores
-from besvm.similarities.registry import register
 
 
 @dataclass(frozen=True, eq=False)
