@@ -13,6 +13,7 @@ from besvm.features.pixels import describe
 
 N_CHANNELS = 31
 FIRST_UNDIRECTED, FIRST_TEXTURE = 18, 27
+BRIGHTEST = 0.4  # no contrast-insensitive channel can be larger: half of four truncated values of 0.2
 BORDERS = ("keep", "pad", "upsample")
 
 
@@ -172,12 +173,10 @@ class FHOG(GridDescriptor):
         >>> FHOG.render(FHOG(cell=8).transform(image)).shape
         (96, 144)
         """
-        from besvm.features.rendering import draw, side_by_side
-
         if not is_whole(size, 3):
             raise ValueError(f"size must be a whole number of at least 3 pixels, got {size!r}")
-        pictures = [draw(grid[:, :, FIRST_UNDIRECTED:FIRST_TEXTURE], int(size)) for grid in _as_grids(features)]
-        return side_by_side(pictures, gap=max(1, int(size) // 4))
+        pictures = [_draw(grid[:, :, FIRST_UNDIRECTED:FIRST_TEXTURE], int(size)) for grid in _as_grids(features)]
+        return _side_by_side(pictures, gap=max(1, int(size) // 4))
 
 
 class CellColor(GridDescriptor):
@@ -257,3 +256,38 @@ def _as_grids(features: Any) -> list[np.ndarray]:
     if not grids:
         raise ValueError("features must hold at least one image, got none")
     return grids
+
+
+def _strokes(size: int) -> np.ndarray:
+    """Return (9, size, size) in 0..1: stroke o runs along the edges whose gradient points 20·o degrees."""
+    y, x = np.mgrid[:size, :size] - (size - 1) / 2
+    angles = np.arange(9)[:, None, None] * np.pi / 9
+    off_line = np.abs(x * np.cos(angles) + y * np.sin(angles))
+    along_line = np.abs(y * np.cos(angles) - x * np.sin(angles))
+    half_width = max(0.5, size / 24)
+    # Distances beyond the stroke fade over one pixel, so slanted strokes look smooth.
+    stroke: np.ndarray = np.clip(half_width + 0.5 - off_line, 0, 1) * np.clip(size / 2 - along_line, 0, 1)
+    return stroke
+
+
+def _draw(orientations: np.ndarray, size: int) -> np.ndarray:
+    """Return a uint8 picture (h·size, w·size) of a grid (h, w, 9) of orientation strengths."""
+    height, width, _ = orientations.shape
+    # The strongest stroke wins where strokes cross: their sum would be a blob in the middle of every cell.
+    picture = np.zeros((height, size, width, size), dtype=np.float32)
+    for stroke, strength in zip(_strokes(size), np.moveaxis(orientations, 2, 0), strict=True):
+        np.maximum(picture, strength[:, None, :, None] * stroke[None, :, None, :], out=picture)
+    # Squared, so that the main orientation stands out of the even rest.
+    levels = np.round(255 * np.clip(picture / BRIGHTEST, 0, 1) ** 2)
+    return levels.astype(np.uint8).reshape(height * size, width * size)
+
+
+def _side_by_side(pictures: list[np.ndarray], gap: int) -> np.ndarray:
+    """Put pictures in a row on black, their tops aligned, ``gap`` gray columns between them."""
+    height = max(len(picture) for picture in pictures)
+    columns: list[np.ndarray] = []
+    for picture in pictures:
+        if columns:
+            columns.append(np.full((height, gap), 96, dtype=np.uint8))
+        columns.append(np.pad(picture, ((0, height - len(picture)), (0, 0))))
+    return np.hstack(columns)

@@ -9,7 +9,10 @@ from typing import Any, ClassVar, TypeVar, overload
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from besvm._support.rows import take
+from besvm._support.rows import n_rows, span, take
+from besvm._support.threads import slices
+
+TOGETHER = 16  # items compared with each other for the diagonal of one small matrix: a call costs more than its pairs
 
 
 class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
@@ -105,6 +108,16 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     def label(self) -> str:
         """The name to show to people, and the prefix of the feature names."""
         return self.name or type(self).__name__.lower()
+
+
+def diagonal(similarity: Callable[[Any, Any], np.ndarray], X: Any) -> np.ndarray:
+    """Return s(x, x) of every item of X, (n,).
+
+    A similarity that asks for few rows per block, because each pair takes long, gets the items one by one.
+    """
+    each = 1 if getattr(similarity, "rows_per_block", None) else TOGETHER
+    tiles = [span(X, rows) for rows in slices(n_rows(X), each)]
+    return np.concatenate([np.empty(0, np.float32), *(np.asarray(similarity(t, t)).diagonal() for t in tiles)])
 
 
 SimilarityClass = TypeVar("SimilarityClass", bound="type[Similarity]")

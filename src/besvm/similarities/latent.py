@@ -13,8 +13,7 @@ from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
 from besvm._support.validation import check_block
-from besvm.similarities.contract import Similarity
-from besvm.similarities.diagonal import diagonal
+from besvm.similarities.contract import Similarity, diagonal
 from besvm.similarities.lookup import resolve
 from besvm.similarities.variants import Variants, Worth, name_of, together, total, totals, variant_groups, variants_of
 

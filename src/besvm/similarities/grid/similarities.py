@@ -12,8 +12,7 @@ import numpy as np
 from besvm._support.rows import check_one_shape
 from besvm._support.threads import slices, thread_map
 from besvm._support.validation import is_whole
-from besvm.similarities.contract import Similarity, register
-from besvm.similarities.diagonal import diagonal
+from besvm.similarities.contract import Similarity, diagonal, register
 from besvm.similarities.grid.displacements import Displacements, Penalty, displacements
 from besvm.similarities.grid.scores import ROWS, Fill, deformable_scores, linear_scores, rigid_scores
 
