@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from besvm import __version__
 from besvm._support.progress import progress
 from besvm.cli import app
-from besvm.similarities import Similarity, registered, registry
+from besvm.similarities import Similarity, contract, registered
 
 run = CliRunner().invoke
 
@@ -42,7 +42,7 @@ class Lopsided(Similarity):
 
 
 def test_lists_similarities_with_their_flags(monkeypatch):
-    monkeypatch.setitem(registry._registry, "lopsided", Lopsided)
+    monkeypatch.setitem(contract._registry, "lopsided", Lopsided)
     _, *lines = run(app, ["similarities"], env={"COLUMNS": "160"}).stdout.splitlines()
     table = {line.split()[0]: line.split()[-2:] for line in lines}
     assert set(table) == set(registered())

@@ -125,7 +125,7 @@ def test_bytes_as_people_write_them():
     assert parse_bytes("2GB") == 2 * 10**9
     assert parse_bytes("2 GiB") == 2 * 2**30
     assert parse_bytes(5e8) == 500_000_000
-    assert show_bytes(12) == "12 bytes"
+    assert (show_bytes(12), show_bytes(160e6), show_bytes(2.35e9)) == ("12 bytes", "160 MB", "2.4 GB")
     for wrong in ("lots", -1, 0, "5 XB"):
         with pytest.raises(ValueError, match="memory_limit must be"):
             parse_bytes(wrong)

@@ -18,7 +18,7 @@ from PIL import Image
 from sklearn.svm import SVC
 
 from besvm._support import extras
-from besvm.datasets import cifar10, cifar_files, fetch_cifar10, load_cifar10, load_images, make_toy
+from besvm.datasets import cifar10, fetch_cifar10, load_cifar10, load_images, make_toy
 
 OFFICIAL_FOLDER = cifar10._cifar_folder(None)
 N_RECORDS = 7
@@ -34,16 +34,16 @@ def contents() -> dict[str, bytes]:
     random = np.random.default_rng(0)
     records = random.integers(0, 256, (6, N_RECORDS, 3073), dtype=np.uint8)
     records[:, :, 0] %= 10
-    return {name: records[k].tobytes() for k, name in enumerate(cifar_files.FOLD_FILES)}
+    return {name: records[k].tobytes() for k, name in enumerate(cifar10.FOLD_FILES)}
 
 
 @pytest.fixture
 def folder(tmp_path: Path, contents: dict[str, bytes]) -> Path:
-    inner = tmp_path / "around" / cifar_files.FOLDER_NAME
+    inner = tmp_path / "around" / cifar10.FOLDER_NAME
     inner.mkdir(parents=True)
     for name, content in contents.items():
         (inner / name).write_bytes(content)
-    (inner / cifar_files.NAMES_FILE).write_text("\n".join(cifar_files.CLASS_NAMES) + "\n\n")
+    (inner / cifar10.NAMES_FILE).write_text("\n".join(cifar10.CLASS_NAMES) + "\n\n")
     return inner
 
 
@@ -61,11 +61,11 @@ def test_records_become_images_labels_and_folds(folder: Path, contents: dict[str
 
 
 def test_class_names_survive_a_pickle(folder: Path) -> None:
-    (folder / cifar_files.NAMES_FILE).write_text("\n".join("abcdefghij"))
+    (folder / cifar10.NAMES_FILE).write_text("\n".join("abcdefghij"))
     data = load_cifar10(folder, verify=False)
     assert data.class_names == tuple("abcdefghij")
     assert pickle.loads(pickle.dumps(data)).class_names == data.class_names
-    (folder / cifar_files.NAMES_FILE).unlink()
+    (folder / cifar10.NAMES_FILE).unlink()
     assert load_cifar10(folder, verify=False).class_names[3] == "cat"
 
 
@@ -76,11 +76,11 @@ def test_the_folder_around_will_do_and_so_will_the_environment(folder: Path, mon
     np.testing.assert_array_equal(load_cifar10(verify=False).labels, expected)
     monkeypatch.delenv("BESVM_DATA")
     monkeypatch.setenv("HOME", str(folder))
-    assert cifar10._cifar_folder(None) == folder / ".cache" / "besvm" / cifar_files.FOLDER_NAME
+    assert cifar10._cifar_folder(None) == folder / ".cache" / "besvm" / cifar10.FOLDER_NAME
 
 
 def test_altered_files_are_refused_with_their_checksum(folder: Path, contents: dict[str, bytes]) -> None:
-    sums = cifar_files.Checksums("", {name: md5(content) for name, content in contents.items()})
+    sums = cifar10.Checksums("", {name: md5(content) for name, content in contents.items()})
     cifar10._read_cifar10(folder, sums)
     path, content = folder / "data_batch_3.bin", contents["data_batch_3.bin"]
     for altered in (content[:-100], content[:-1] + bytes([content[-1] ^ 1]), b""):
@@ -138,8 +138,8 @@ def server(tmp_path: Path) -> Iterator[tuple[Path, str]]:
 
 def make_archive(contents: dict[str, bytes], *, extra: tuple[str, ...] = ()) -> bytes:
     buffer = io.BytesIO()
-    members = {f"{cifar_files.FOLDER_NAME}/{name}": content for name, content in contents.items()}
-    members[f"{cifar_files.FOLDER_NAME}/{cifar_files.NAMES_FILE}"] = "\n".join("abcdefghij").encode()
+    members = {f"{cifar10.FOLDER_NAME}/{name}": content for name, content in contents.items()}
+    members[f"{cifar10.FOLDER_NAME}/{cifar10.NAMES_FILE}"] = "\n".join("abcdefghij").encode()
     members |= dict.fromkeys(extra, b"unwanted")
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
         for name, content in members.items():
@@ -149,20 +149,20 @@ def make_archive(contents: dict[str, bytes], *, extra: tuple[str, ...] = ()) -> 
     return buffer.getvalue()
 
 
-def sums_of(archive: bytes, contents: dict[str, bytes]) -> cifar_files.Checksums:
-    return cifar_files.Checksums(md5(archive), {name: md5(content) for name, content in contents.items()})
+def sums_of(archive: bytes, contents: dict[str, bytes]) -> cifar10.Checksums:
+    return cifar10.Checksums(md5(archive), {name: md5(content) for name, content in contents.items()})
 
 
 def test_fetch_downloads_once(server: tuple[Path, str], tmp_path: Path, contents: dict[str, bytes]) -> None:
     served, address = server
-    archive = make_archive(contents, extra=("../escaped", f"{cifar_files.FOLDER_NAME}/readme.html"))
+    archive = make_archive(contents, extra=("../escaped", f"{cifar10.FOLDER_NAME}/readme.html"))
     (served / "a.tar.gz").write_bytes(archive)
     cache = tmp_path / "new" / "cache"
     data = cifar10._fetch_cifar10(cache, f"{address}/a.tar.gz", sums_of(archive, contents))
     assert data.images.shape == (42, 32, 32, 3)
     assert data.class_names == tuple("abcdefghij")
-    assert [path.name for path in cache.iterdir()] == [cifar_files.FOLDER_NAME]
-    assert {path.name for path in (cache / cifar_files.FOLDER_NAME).iterdir()} == {*contents, cifar_files.NAMES_FILE}
+    assert [path.name for path in cache.iterdir()] == [cifar10.FOLDER_NAME]
+    assert {path.name for path in (cache / cifar10.FOLDER_NAME).iterdir()} == {*contents, cifar10.NAMES_FILE}
     assert not list(tmp_path.rglob("escaped"))
     (served / "a.tar.gz").unlink()
     cifar10._fetch_cifar10(cache, f"{address}/a.tar.gz", sums_of(archive, contents))
@@ -175,7 +175,7 @@ def test_fetch_replaces_a_damaged_file(server: tuple[Path, str], folder: Path, c
     (folder / "data_batch_2.bin").write_bytes(b"half")
     cifar10._fetch_cifar10(folder.parent, f"{address}/a.tar.gz", sums_of(archive, contents))
     assert (folder / "data_batch_2.bin").read_bytes() == contents["data_batch_2.bin"]
-    assert [path.name for path in folder.parent.iterdir()] == [cifar_files.FOLDER_NAME]
+    assert [path.name for path in folder.parent.iterdir()] == [cifar10.FOLDER_NAME]
 
 
 @pytest.mark.parametrize("fault", ["corrupted", "truncated", "missing", "wrong file", "file left out"])

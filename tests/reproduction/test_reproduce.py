@@ -19,7 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from besvm.cli import app
-from besvm.datasets import cifar_files, make_digit_images
+from besvm.datasets import cifar10, make_digit_images
 from besvm.reproduction import reproduce
 from besvm.reproduction.config import QUICK
 from besvm.reproduction.experiments import MODULES, experiments
@@ -251,10 +251,10 @@ def test_without_matplotlib_nothing_is_begun(tmp_path, monkeypatch):
 def test_images_of_a_folder(tmp_path, monkeypatch):
     images, labels = make_digit_images(60, random_state=0)
     records = np.column_stack([labels, images.transpose(0, 3, 1, 2).reshape(60, -1)]).astype(np.uint8)
-    for k, name in enumerate(cifar_files.FOLD_FILES):
+    for k, name in enumerate(cifar10.FOLD_FILES):
         (tmp_path / name).write_bytes(records[10 * k : 10 * k + 10].tobytes())
-    sums = {name: hashlib.md5((tmp_path / name).read_bytes()).hexdigest() for name in cifar_files.FOLD_FILES}
-    monkeypatch.setattr(cifar_files, "OFFICIAL", cifar_files.Checksums("", sums))
+    sums = {name: hashlib.md5((tmp_path / name).read_bytes()).hexdigest() for name in cifar10.FOLD_FILES}
+    monkeypatch.setattr(cifar10, "OFFICIAL", cifar10.Checksums("", sums))
     done = invoke("--plan", "--data", tmp_path, "--out", tmp_path / "out")
     assert done.exit_code == 0
     assert f"{(labels < 4).sum()} images; about" in done.stdout

@@ -18,7 +18,7 @@ from besvm.features import Shifts
 from besvm.selection import GreedySelection
 from besvm.selection.fingerprint import fingerprint
 from besvm.selection.sources import UnknownSourceError, sources
-from besvm.similarities import RBF, Jitter, Latent, PairFunction, registry
+from besvm.similarities import RBF, Jitter, Latent, PairFunction, contract
 
 # --- values ----------------------------------------------------------------------------------------------------------
 
@@ -175,7 +175,7 @@ def program(tmp_path, monkeypatch):
     """Return what writes the user's files, edited, and loads ``mine`` and ``alone`` as a new process would."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
+    monkeypatch.setattr(contract, "_registry", dict(contract._registry))
     tops = {name.split("/")[0].removesuffix(".py") for name in FILES}
 
     def forget():

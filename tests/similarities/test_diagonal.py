@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from besvm.similarities import RBF, Deformable, Linear, PairFunction
-from besvm.similarities.diagonal import diagonal
+from besvm.similarities.contract import diagonal
 
 
 @pytest.mark.parametrize("n", [0, 1, 16, 37])

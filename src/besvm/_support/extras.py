@@ -5,13 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-EXTRA_OF = {
-    "matplotlib": "plots",
-    "matplotlib.pyplot": "plots",
-    "pooch": "data",
-    "PIL.Image": "data",
-    "PIL.ImageOps": "data",
-}
+EXTRA_OF = {"matplotlib": "plots", "pooch": "data", "PIL": "data"}
 
 
 def optional(module: str, purpose: str) -> Any:
@@ -19,5 +13,5 @@ def optional(module: str, purpose: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        extra = EXTRA_OF[module]
-        raise ImportError(f"{purpose} needs {module.split('.')[0]}; install besvm[{extra}]") from error
+        package = module.split(".")[0]
+        raise ImportError(f"{purpose} needs {package}; install besvm[{EXTRA_OF[package]}]") from error

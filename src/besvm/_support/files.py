@@ -22,17 +22,6 @@ def whole_file(path: Path) -> Iterator[Path]:
     """Yield the name of an empty file to be filled, which becomes ``path`` if the ``with`` ends well.
 
     No other process or thread has a file of that name, and it is locked: :func:`sweep` leaves it alone.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "a.txt"
-    >>> with whole_file(path) as unfinished:
-    ...     _ = unfinished.write_text("whole")
-    ...     path.exists()
-    False
-    >>> path.read_text()
-    'whole'
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished, held = _locked(path)

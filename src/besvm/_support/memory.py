@@ -87,13 +87,7 @@ def is_memory(folder: Path, root: Path = ROOT) -> bool:
 
 
 def peak_memory() -> int:
-    """Return the most bytes of memory that this process has taken so far; 0 where the system does not tell.
-
-    Examples
-    --------
-    >>> peak_memory() >= 0
-    True
-    """
+    """Return the most bytes of memory that this process has taken so far; 0 where the system does not tell."""
     try:
         import resource
     except ImportError:  # Windows

@@ -55,13 +55,11 @@ class Progress:
                 self._bar.update(self._task, completed=self.done, description=self.what)
         elif self.verbose >= 1 and now - self._last_line >= LINE_EVERY:
             self._last_line = now
-            say(self.verbose, self.what + self._position(now))
-
-    def _position(self, now: float) -> str:
-        if not (self.total and self.done):
-            return ""
-        left = (now - self._start) * (self.total - self.done) / self.done
-        return f": {self.done:,} of {self.total:,}, about {left:.0f} s left"
+            position = ""
+            if self.total and self.done:
+                left = (now - self._start) * (self.total - self.done) / self.done
+                position = f": {self.done:,} of {self.total:,}, about {left:.0f} s left"
+            say(self.verbose, self.what + position)
 
     def _open_bar(self) -> None:
         with self._lock:

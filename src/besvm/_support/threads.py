@@ -26,7 +26,8 @@ _asked: ContextVar[int | None] = ContextVar("besvm_n_jobs", default=None)
 @contextmanager
 def workers(n_jobs: int | None) -> Iterator[None]:
     """Let everything inside the ``with`` use ``n_jobs`` workers (None leaves the number as it is)."""
-    token = _asked.set(_asked.get() if check_n_jobs(n_jobs) is None else effective_n_jobs(n_jobs))
+    check_n_jobs(n_jobs)
+    token = _asked.set(_asked.get() if n_jobs is None else effective_n_jobs(n_jobs))
     try:
         yield
     finally:
@@ -44,7 +45,7 @@ def threads_for(operations: float) -> Iterator[None]:
     if operations >= WORTH_THREADS:
         yield
         return
-    with workers(1), single_blas_thread():
+    with workers(1), _blas.single():
         yield
 
 
@@ -82,7 +83,6 @@ class _BlasGate:
 
 
 _blas = _BlasGate()
-single_blas_thread = _blas.single
 
 
 @cache
@@ -94,28 +94,22 @@ def _controller() -> Any:
 
 
 def _blas_threads() -> int:
-    found = [lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"]
-    return max(found, default=1)
-
-
-def n_waiting(n: int) -> int:
-    """Return how many items of :func:`thread_map` are begun, or finished and not yet asked for, with ``n`` workers."""
-    return 2 * n
+    return max((lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"), default=1)
 
 
 def thread_map(fn: Callable[[T], S], items: Iterable[T]) -> Iterator[S]:
     """Yield ``fn(item)`` in the order of ``items``, computed by :func:`n_workers` threads.
 
-    Only :func:`n_waiting` results are ever waiting, so the items may be many and the results large. The threads see the
-    caller's context, and with it the number of workers.
+    Only twice as many results as threads are ever waiting, so the items may be many and the results large. The threads
+    see the caller's context, and with it the number of workers.
     """
     n = n_workers()
     source = iter(items)
-    first = list(islice(source, n_waiting(n)))
+    first = list(islice(source, 2 * n))
     if len(first) == 1:  # nothing to share: let BLAS have the threads
         yield fn(first[0])
         return
-    with single_blas_thread():
+    with _blas.single():
         if n == 1:
             yield from map(fn, chain(first, source))
             return

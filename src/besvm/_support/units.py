@@ -4,27 +4,11 @@ from __future__ import annotations
 
 import re
 
-_UNITS = {
-    "": 1,
-    "k": 10**3,
-    "m": 10**6,
-    "g": 10**9,
-    "t": 10**12,
-    "ki": 2**10,
-    "mi": 2**20,
-    "gi": 2**30,
-    "ti": 2**40,
-}
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
 def parse_bytes(size: int | float | str, name: str = "memory_limit") -> int:
-    """Return a number of bytes from a number or from text such as ``"4 GB"``.
-
-    Examples
-    --------
-    >>> parse_bytes("1.5 GB"), parse_bytes("64MiB"), parse_bytes(1000)
-    (1500000000, 67108864, 1000)
-    """
+    """Return a number of bytes from a number or from text such as ``"1.5 GB"`` or ``"64MiB"``."""
     found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]?i?)b?\s*", str(size).lower())
     try:
         n_bytes = int(float(found[1]) * _UNITS[found[2]]) if found else 0
@@ -36,13 +20,7 @@ def parse_bytes(size: int | float | str, name: str = "memory_limit") -> int:
 
 
 def show_bytes(n_bytes: float) -> str:
-    """Return a byte count as people read it.
-
-    Examples
-    --------
-    >>> show_bytes(160e6), show_bytes(2.35e9)
-    ('160 MB', '2.4 GB')
-    """
+    """Return a byte count as people read it, such as "2.4 GB"."""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if n_bytes >= size:
             value = n_bytes / size
@@ -51,13 +29,7 @@ def show_bytes(n_bytes: float) -> str:
 
 
 def show_seconds(seconds: float) -> str:
-    """Return a duration for people.
-
-    Examples
-    --------
-    >>> show_seconds(42), show_seconds(300), show_seconds(7500)
-    ('42 s', '5 min', '2 h 05 min')
-    """
+    """Return a duration as people read it, such as "42 s" or "2 h 05 min"."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
@@ -113,8 +114,6 @@ def check_weights(
     X: Any, labels: np.ndarray, classes: np.ndarray, class_weight: Any, sample_weight: Any, dtype: Any
 ) -> np.ndarray:
     """Return what every row weighs: its sample weight times the weight of its own class."""
-    from sklearn.utils.class_weight import compute_class_weight
-
     weights = check_sample_weight(sample_weight, n_rows(X), dtype)
     if class_weight is not None:
         own = compute_class_weight(class_weight, classes=classes, y=classes[labels])
@@ -135,16 +134,7 @@ def check_weights(
 
 
 def check_sample_weight(sample_weight: Any, n: int, dtype: Any) -> np.ndarray:
-    """Return what each of the ``n`` rows weighs: 1 by default, one number for all, or a finite number >= 0 for each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> check_sample_weight([1, 2], 3, np.float64)
-    Traceback (most recent call last):
-        ...
-    ValueError: sample_weight must hold a weight for each of the 3 rows, got 2
-    """
+    """Return what each of the ``n`` rows weighs: 1 by default, one number for all, or a finite number >= 0 for each."""
     try:
         weights = np.asarray(1 if sample_weight is None else sample_weight).astype(dtype)
     except (TypeError, ValueError):
@@ -166,33 +156,21 @@ def check_sample_weight(sample_weight: Any, n: int, dtype: Any) -> np.ndarray:
 def check_block(
     block: Any, shape: tuple[int, int], what: str, name_pair: Callable[[int, int], str] | None = None
 ) -> np.ndarray:
-    """Return a block of similarities, samples by exemplars, or say what is wrong with it.
+    """Return a block of similarities, samples by exemplars, or say what is wrong with it, and with which similarity.
 
-    Parameters
-    ----------
-    block : what a similarity returned
-    shape : (int, int)
-        The number of samples and of exemplars.
-    what : str
-        Who returned it, for messages: "the similarity 'rbf'".
-    name_pair : callable, optional
-        ``name_pair(i, j)`` says which pair row i and column j are of. Without it, numbers are not looked at: a block
-        that is only part of another is checked with that one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> check_block([[1.0, np.nan]], (1, 2), "the similarity 'own'", lambda i, j: f"exemplar {j} and sample {i}")
-    Traceback (most recent call last):
-        ...
-    ValueError: the similarity 'own' must be finite, got nan for the pair of exemplar 1 and sample 0
+    ``name_pair(i, j)`` says which pair row i and column j are of. Without it, numbers are not looked at: a block that
+    is only part of another is checked with that one.
     """
     block = np.asarray(block)
     if block.shape != shape:
         raise ValueError(f"{what} must return a matrix of shape {shape} (samples, exemplars), got {block.shape}")
     if block.dtype.kind not in "fiub":
         raise ValueError(f"{what} must return real numbers, got dtype {block.dtype}")
-    if name_pair is not None and not _sum_is_finite(block):
+    if name_pair is None:
+        return block
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = block.sum()  # looks for NaN and infinity without a matrix of true and false
+    if not np.isfinite(total):
         bad = np.argwhere(~np.isfinite(block))
         if len(bad):  # otherwise it was only the sum that overflowed
             i, j = map(int, bad[0])
@@ -200,23 +178,28 @@ def check_block(
     return block
 
 
-def _sum_is_finite(block: np.ndarray) -> bool:
-    """Look for NaN and infinity without a matrix of true and false."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(block.sum()))
-
-
 def check_positive(name: str, value: Any) -> float:
     """Return a positive finite number, or say what is wrong with it."""
-    good = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not (good and np.isfinite(value) and value > 0):
+    if not is_positive(value):
         raise ValueError(f"{name} must be a positive number, got {value!r}")
     return float(value)
 
 
+def is_positive(value: Any) -> bool:
+    """Say whether a value is a positive finite number."""
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return bool(number and np.isfinite(value) and value > 0)
+
+
+def is_whole(value: Any, least: float = -np.inf) -> bool:
+    """Say whether a value is a whole number of at least ``least``."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return bool(whole and value >= least)
+
+
 def check_count(name: str, value: Any) -> int:
     """Return a whole number of at least 1, or say what is wrong with it."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+    if not is_whole(value, 1):
         raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
     return int(value)
 
@@ -227,19 +210,16 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
         raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {value!r}")
 
 
-def check_n_jobs(n_jobs: Any) -> int | None:
-    """Return a number of workers as joblib takes it, or say what is wrong with it."""
-    whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and not (whole and n_jobs != 0):
+def check_n_jobs(n_jobs: Any) -> None:
+    """Refuse what is no number of workers as joblib takes it."""
+    if not (n_jobs is None or (is_whole(n_jobs) and n_jobs != 0)):
         raise ValueError(f"n_jobs must be a whole number of at least 1, -1 for all processors, or None, got {n_jobs!r}")
-    return None if n_jobs is None else int(n_jobs)
 
 
 def check_seed(random_state: Any) -> None:
     """Refuse what is no seed; nothing is drawn."""
-    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
     known = isinstance(random_state, (np.random.RandomState, np.random.Generator, np.random.SeedSequence))
-    if not (random_state is None or known or (whole and random_state >= 0)):
+    if not (random_state is None or known or is_whole(random_state, 0)):
         raise ValueError(
             "random_state must be a whole number of at least 0, a RandomState, a Generator or None, "
             f"got {random_state!r}"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from besvm.datasets.picture_files import list_pictures, read_pictures, report
+from besvm._support.extras import optional
+from besvm._support.threads import thread_map
 
 
 def load_images(
@@ -41,15 +43,65 @@ def load_images(
     >>> from besvm.datasets import load_images
     >>> images, labels = load_images("flowers", size=(64, 64))  # doctest: +SKIP
     """
-    _check_reading_options(size, errors)
-    paths, classes = list_pictures(Path(folder))
-    images, places, problems = read_pictures(paths, size)
-    report(problems, len(paths), skip=errors == "skip")
-    return images, np.array(classes)[places]
-
-
-def _check_reading_options(size: Any, errors: str) -> None:
     if errors not in ("raise", "skip"):
         raise ValueError(f'errors must be "raise" or "skip", got {errors!r}')
     if size is not None and (len(size) != 2 or min(size) < 1):
         raise ValueError(f"size must be (height, width) of at least one pixel each, got {size!r}")
+    paths, classes = _list_images(Path(folder))
+    images: Any = [] if size is None else np.empty((len(paths), *size, 3), dtype=np.uint8)
+    labels: list[str] = []
+    problems: list[str] = []
+    for label, image in zip(classes, thread_map(lambda path: _read_image(path, size), paths), strict=True):
+        if isinstance(image, str):
+            problems.append(image)
+            continue
+        if size is None:
+            images.append(image)
+        else:
+            images[len(labels)] = image  # into the array at once: a list of them would double the memory
+        labels.append(label)
+    if problems:
+        lines = "\n".join(f"  {problem}" for problem in problems)
+        if errors == "raise" or not labels:
+            raise ValueError(
+                f"{len(problems)} of {len(paths)} files must be images but cannot be read; remove them or pass "
+                f'errors="skip":\n{lines}'
+            )
+        warnings.warn(f"skipped {len(problems)} of {len(paths)} files that cannot be read:\n{lines}", stacklevel=2)
+    return images[: len(labels)], np.array(labels)
+
+
+def _list_images(folder: Path) -> tuple[list[Path], list[str]]:
+    """Return every file in the class folders, in order of class and name, and the class of each."""
+    if not folder.is_dir():
+        raise FileNotFoundError(f"folder must be a directory with one directory per class, {folder} is none")
+    classes = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    if not classes:
+        raise ValueError(f"folder must hold one directory per class, {folder} holds none; move the images into some")
+    files = {
+        path.name: sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+        for path in classes
+    }
+    empty = [name for name, found in files.items() if not found]
+    if empty:
+        raise ValueError(f"every class must have an image, got none for {', '.join(empty)}; remove or fill these")
+    return [file for found in files.values() for file in found], [name for name, found in files.items() for _ in found]
+
+
+def _read_image(path: Path, size: tuple[int, int] | None) -> np.ndarray | str:
+    """Return the image (h, w, 3), or what ails it."""
+    image_module, operations = (optional(name, "reading images") for name in ("PIL.Image", "PIL.ImageOps"))
+    try:
+        with image_module.open(path) as file:
+            image = operations.exif_transpose(file)  # upright, as a viewer would show it
+            if image.mode in ("P", "PA"):
+                image = image.convert("RGBA")  # a palette may hold transparency that RGB cannot take
+            if image.mode.startswith("I;16"):  # Pillow itself would clip at 255
+                image = image_module.fromarray((np.asarray(image) / 257).round().astype(np.uint8))
+            image = image.convert("RGB")
+            if size is not None:
+                image = image.resize((size[1], size[0]), image_module.Resampling.BILINEAR)
+            return np.array(image, dtype=np.uint8)
+    # Pillow's decoders raise any of these on a broken file.
+    except (OSError, ValueError, SyntaxError, EOFError, image_module.DecompressionBombError) as error:
+        return f"{path}: {error}"

@@ -43,7 +43,16 @@ def make_toy(
     >>> X.shape, (y == 0).sum(), (y == 1).sum()
     ((100, 2), np.int64(75), np.int64(25))
     """
-    n_ones = _check_toy_options(n_samples, noise, imbalance)
+    if noise < 0:
+        raise ValueError(f"noise must be at least 0, got {noise!r}")
+    if imbalance <= 0:
+        raise ValueError(f"imbalance must be above 0, got {imbalance!r}")
+    n_ones = round(n_samples / (1 + imbalance))
+    if not 0 < n_ones < n_samples:
+        raise ValueError(
+            f"both classes must have a point, got none with n_samples={n_samples} and imbalance={imbalance}; "
+            "use more samples or less imbalance"
+        )
     random = check_random_state(random_state)
     y = random.permutation((np.arange(n_samples) < n_ones).astype(np.int64))
     along = np.sqrt(random.uniform(size=n_samples))  # the root spreads points evenly along a spiral
@@ -92,18 +101,3 @@ def make_digit_images(n_samples: int = 1800, random_state: Any = None) -> tuple[
         drawn = ground + strength[..., None] * (ink - ground) + random.normal(scale=12, size=(32, 32, 3))
         image[:] = np.clip(drawn, 0, 255)
     return images, labels
-
-
-def _check_toy_options(n_samples: int, noise: float, imbalance: float) -> int:
-    """Return how many points class 1 gets."""
-    if noise < 0:
-        raise ValueError(f"noise must be at least 0, got {noise!r}")
-    if imbalance <= 0:
-        raise ValueError(f"imbalance must be above 0, got {imbalance!r}")
-    n_ones = round(n_samples / (1 + imbalance))
-    if not 0 < n_ones < n_samples:
-        raise ValueError(
-            f"both classes must have a point, got none with n_samples={n_samples} and imbalance={imbalance}; "
-            "use more samples or less imbalance"
-        )
-    return n_ones

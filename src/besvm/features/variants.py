@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from besvm._support.validation import is_whole
+
 
 def mirror(image: Any) -> list[np.ndarray]:
     """Return the image and its mirror image, left and right exchanged.
@@ -44,7 +46,8 @@ class Shifts:
     pixels: int
 
     def __post_init__(self) -> None:
-        _check_whole("pixels", self.pixels, 0)
+        if not is_whole(self.pixels, 0):
+            raise ValueError(f"pixels must be a whole number of pixels, 0 or more, got {self.pixels!r}")
 
     @property
     def moves(self) -> list[tuple[int, int]]:
@@ -120,7 +123,8 @@ class Crops:
     margin: int
 
     def __post_init__(self) -> None:
-        _check_whole("margin", self.margin, 1)
+        if not is_whole(self.margin, 1):
+            raise ValueError(f"margin must be a whole number of pixels, 1 or more, got {self.margin!r}")
 
     def __call__(self, image: Any) -> list[np.ndarray]:
         """Return the image and its five crops."""
@@ -147,11 +151,6 @@ def _as_image(image: Any) -> np.ndarray:
             f"{image.dtype} of shape {image.shape}"
         )
     return image
-
-
-def _check_whole(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be a whole number of pixels, {least} or more, got {value!r}")
 
 
 def _as_float(image: np.ndarray) -> np.ndarray:

@@ -1,23 +1,14 @@
 """What "similar" means: the contract, the registry, and the similarities that come with besvm."""
 
 from besvm._support.public import publish
-from besvm.similarities.contract import Similarity
+from besvm.similarities.contract import Similarity, register, registered
 from besvm.similarities.functions import PairFunction
 from besvm.similarities.grid import Alignment, Deformable, Rigid
 from besvm.similarities.latent import Jitter, Latent, LatentAlignment
 from besvm.similarities.lookup import resolve
 from besvm.similarities.metrics import NegativeDistance, PairwiseKernel
 from besvm.similarities.precomputed import Precomputed
-from besvm.similarities.registry import register, registered
-from besvm.similarities.vector import (
-    RBF,
-    Cosine,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Sigmoid,
-    Tanimoto,
-)
+from besvm.similarities.vector import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid, Tanimoto
 
 __all__ = [
     "RBF",

@@ -1,15 +1,18 @@
-"""The contract every similarity keeps."""
+"""The contract every similarity keeps, and the names they go by."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from besvm._support.rows import take
+from besvm._support.rows import n_rows, span, take
+from besvm._support.threads import slices
+
+TOGETHER = 16  # items compared with each other for the diagonal of one small matrix: a call costs more than its pairs
 
 
 class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
@@ -105,3 +108,71 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     def label(self) -> str:
         """The name to show to people, and the prefix of the feature names."""
         return self.name or type(self).__name__.lower()
+
+
+def diagonal(similarity: Callable[[Any, Any], np.ndarray], X: Any) -> np.ndarray:
+    """Return s(x, x) of every item of X, (n,).
+
+    A similarity that asks for few rows per block, because each pair takes long, gets the items one by one.
+    """
+    each = 1 if getattr(similarity, "rows_per_block", None) else TOGETHER
+    tiles = [span(X, rows) for rows in slices(n_rows(X), each)]
+    return np.concatenate([np.empty(0, np.float32), *(np.asarray(similarity(t, t)).diagonal() for t in tiles)])
+
+
+SimilarityClass = TypeVar("SimilarityClass", bound="type[Similarity]")
+_registry: dict[str, type[Similarity]] = {}
+
+
+@overload
+def register(name: str) -> Callable[[SimilarityClass], SimilarityClass]: ...
+
+
+@overload
+def register(name: SimilarityClass) -> SimilarityClass: ...
+
+
+def register(name: Any) -> Any:
+    """Give a similarity class a name, by which everything else in besvm can then call it.
+
+    Use it as ``@register("edit")``, or as plain ``@register`` to take the class's own name in lower case.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from besvm.similarities import Similarity, register, resolve
+    >>> @register("same")
+    ... class Same(Similarity):
+    ...     def __call__(self, A, B):
+    ...         return np.equal.outer(A, B).astype(float)
+    >>> resolve("same")
+    Same()
+    """
+    if isinstance(name, type):
+        return register(name.__name__.lower())(name)
+
+    def enter(cls: SimilarityClass) -> SimilarityClass:
+        if not (isinstance(cls, type) and issubclass(cls, Similarity)):
+            raise TypeError(f"register takes a subclass of Similarity, got {cls!r}")
+        known = _registry.get(name)
+        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(
+                f"the name {name!r} already belongs to {known.__module__}.{known.__qualname__}; choose another"
+            )
+        cls.name = name
+        _registry[name] = cls
+        return cls
+
+    return enter
+
+
+def registered() -> dict[str, type[Similarity]]:
+    """Return every registered similarity, name by name.
+
+    Examples
+    --------
+    >>> from besvm.similarities import registered
+    >>> "rbf" in registered()
+    True
+    """
+    return dict(sorted(_registry.items()))

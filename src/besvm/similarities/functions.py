@@ -89,11 +89,11 @@ class _Comparison:
 
         parts = [span(A, rows) for rows in slices(n_rows(A), -(-n_rows(A) // (4 * workers)))]
         in_use = {comparison.key for comparison in _in_use}
-        sent = (self.function, self.basis)
         try:
             with Parallel(n_jobs=workers, max_nbytes=None) as parallel:
                 blocks = parallel(delayed(_compare_there)(self.key, None, part, in_use) for part in parts)
                 unknown = [place for place, block in enumerate(blocks) if block is None]
+                sent = (self.function, self.basis)
                 again = parallel(delayed(_compare_there)(self.key, sent, parts[place], in_use) for place in unknown)
         except PicklingError as error:
             raise TypeError(
@@ -148,10 +148,6 @@ def _is_number(value: Any) -> bool:
     return getattr(dtype, "kind", "f") in "biuf" and getattr(value, "ndim", 0) == 0  # other libraries' types: no kind
 
 
-def _pair(exemplar: Any, sample: Any) -> str:
-    return f"({_short(exemplar)}, {_short(sample)})"
-
-
-def _short(item: Any) -> str:
-    text = repr(item)
-    return text if len(text) <= 40 else text[:37] + "..."
+def _pair(*items: Any) -> str:
+    texts = (repr(item) for item in items)
+    return f"({', '.join(text if len(text) <= 40 else text[:37] + '...' for text in texts)})"

@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length
 
 from besvm._support.threads import slices
+from besvm._support.validation import is_positive
 from besvm.similarities.tiles import as_vectors
 
 MEDIAN_ROWS = 1000  # whose distances are compared
@@ -16,7 +17,7 @@ BLOCK_ITEMS = 1 << 20  # numbers of X to look at in one go
 
 
 def settle_gamma(
-    gamma: float | str, X: Any, weights: Any = None, order: int = 2, choices: tuple[str, ...] = ("scale", "median")
+    gamma: float | str, choices: tuple[str, ...], X: Any = None, weights: Any = None, order: int = 2
 ) -> float:
     """Return gamma as a number; ``order`` is the power of a difference that gamma multiplies."""
     if isinstance(gamma, str) and gamma in choices:
@@ -25,26 +26,14 @@ def settle_gamma(
         check_consistent_length(X, weights)
         if not (weights > 0).any():
             raise ValueError(f"gamma={gamma!r} needs a row that weighs more than 0, got none")
-        spread = (
-            _standard_deviation(X, weights) ** order * X.shape[1] if gamma == "scale" else _median(X, weights, order)
-        )
+        if gamma == "scale":
+            spread = _standard_deviation(X, weights) ** order * X.shape[1]
+        else:
+            spread = _median(X, weights, order)
         return 1.0 / spread if spread > 0 else 1.0
-    number = isinstance(gamma, (int, float, np.number)) and not isinstance(gamma, bool)
-    if isinstance(gamma, str) or not (number and np.isfinite(gamma) and gamma > 0):
+    if not is_positive(gamma):
         raise ValueError(f"gamma must be a positive number or {' or '.join(map(repr, choices))}, got {gamma!r}")
     return float(gamma)
-
-
-def gamma_of(similarity: Any) -> float:
-    """Return the gamma of a similarity: the number it was given, or the one it was fitted with."""
-    if isinstance(similarity.gamma, str):
-        if not hasattr(similarity, "gamma_"):
-            raise ValueError(
-                f"{type(similarity).__name__}(gamma={similarity.gamma!r}) takes gamma from the training rows; "
-                "call fit(X) first or give gamma a number"
-            )
-        return float(similarity.gamma_)
-    return settle_gamma(similarity.gamma, None)
 
 
 def _standard_deviation(X: Any, weights: np.ndarray) -> float:

@@ -13,19 +13,9 @@ from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
 from besvm._support.validation import check_block
-from besvm.similarities.contract import Similarity
-from besvm.similarities.diagonal import diagonal
+from besvm.similarities.contract import Similarity, diagonal
 from besvm.similarities.lookup import resolve
-from besvm.similarities.variants import (
-    Variants,
-    Worth,
-    together,
-    total,
-    totals,
-    variant_groups,
-    variants_name,
-    variants_of,
-)
+from besvm.similarities.variants import Variants, Worth, name_of, together, total, totals, variant_groups, variants_of
 
 GROUP_BYTES = 1 << 26  # of variants, by which a block of samples is cut: there may be dozens of each sample
 
@@ -101,7 +91,7 @@ class VariantSimilarity(Similarity):
     @property
     def label(self) -> str:
         """The inner label, the exemplar's variants and, behind another bar, the sample's: "rigid|mirror"."""
-        of_exemplar, of_sample = variants_name(self.exemplar_variants), variants_name(self.sample_variants)
+        of_exemplar, of_sample = name_of(self.exemplar_variants), name_of(self.sample_variants)
         return f"{resolve(self.similarity).label}|{of_exemplar}|{of_sample}".rstrip("|")
 
     @property
@@ -161,21 +151,14 @@ class VariantSimilarity(Similarity):
         return similarities
 
     def alignment(self, x: Any, y: Any) -> LatentAlignment:
-        """Return which variants of the sample x and of the exemplar y are compared; of equally good ones, the first.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from besvm.similarities import Latent
-        >>> found = Latent("linear", exemplar_variants=lambda v: [v, v[::-1]]).alignment(
-        ...     np.array([3.0, 0.0]), np.array([1.0, 2.0])
-        ... )
-        >>> found.score, found.exemplar_variant
-        (6.0, 1)
-        """
+        """Return which variants of the sample x and of the exemplar y are compared; of equally good ones, the first."""
         inner = self._inner()
-        of_x, worth_x = self._all_described("sample", variants_of(x, self.sample_variants, "sample_variants"))
-        of_y, worth_y = self._all_described("exemplar", variants_of(y, self.exemplar_variants, "exemplar_variants"))
+
+        def described(item: Any, side: str) -> tuple[Any, Worth]:
+            several = variants_of(item, getattr(self, f"{side}_variants"), f"{side}_variants")
+            return self._described(side, together(several), np.arange(len(several)), inner, self.features_)
+
+        (of_x, worth_x), (of_y, worth_y) = described(x, "sample"), described(y, "exemplar")
         K = np.asarray(inner(of_x, of_y))  # (variants of x, variants of y)
         worth = total(K, worth_y, worth_x)
         z_x, z_y = (int(z) for z in np.unravel_index(np.argmax(worth), K.shape))
@@ -209,9 +192,6 @@ class VariantSimilarity(Similarity):
         if features is not None:
             variants = features.transform(variants)
         return variants, self._worth(side, inner, variants, order)
-
-    def _all_described(self, side: str, several: list[Any]) -> tuple[Any, Worth]:
-        return self._described(side, together(several), np.arange(len(several)), self._inner(), self.features_)
 
 
 class Latent(VariantSimilarity):
@@ -368,11 +348,7 @@ class Jitter(VariantSimilarity):
     """
 
     def __init__(
-        self,
-        similarity: Any,
-        *,
-        exemplar_variants: Variants | None = None,
-        sample_variants: Variants | None = None,
+        self, similarity: Any, *, exemplar_variants: Variants | None = None, sample_variants: Variants | None = None
     ) -> None:
         self.similarity = similarity
         self.exemplar_variants = exemplar_variants

@@ -5,10 +5,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any
 
-from besvm.similarities.contract import Similarity
+from besvm.similarities.contract import Similarity, registered
 from besvm.similarities.functions import PairFunction
 from besvm.similarities.metrics import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
-from besvm.similarities.registry import registered
 
 
 def resolve(similarity: Any) -> Similarity:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from besvm.similarities.registry import register
-from besvm.similarities.tiles import TileFunction, manhattan_to, squared_distance_to
+from besvm.similarities.contract import register
+from besvm.similarities.tiles import TileFunction, manhattan_to, squared_distance_to, then
 from besvm.similarities.vector import VectorSimilarity
 
 KERNEL_NAMES = ("additive_chi2", "chi2", "poly", "polynomial", "laplacian", "sigmoid", "cosine", "linear", "rbf")
@@ -48,18 +48,10 @@ class NegativeDistance(VectorSimilarity):
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Use one matrix product for the Euclidean metrics, a compiled loop for the city-block one."""
         if self.metric in ("euclidean", "l2", "sqeuclidean"):
-            squared = squared_distance_to(basis, factor=1.0)
-            root = self.metric != "sqeuclidean"
-
-            def fill(A: np.ndarray, out: np.ndarray) -> None:
-                squared(A, out)
-                np.maximum(out, 0, out=out)
-                if root:
-                    np.sqrt(out, out=out)
-                np.negative(out, out=out)
-
-            return fill
-        if self.metric in ("manhattan", "cityblock", "l1"):
+            distance = then(squared_distance_to(basis, factor=1.0), lambda out: np.maximum(out, 0, out=out))
+            if self.metric != "sqeuclidean":
+                distance = then(distance, lambda out: np.sqrt(out, out=out))
+        elif self.metric in ("manhattan", "cityblock", "l1"):
             distance = manhattan_to(basis)
         else:
             from sklearn.metrics import pairwise_distances
@@ -67,11 +59,7 @@ class NegativeDistance(VectorSimilarity):
             def distance(A: np.ndarray, out: np.ndarray) -> None:
                 out[:] = pairwise_distances(A, basis, metric=self.metric)
 
-        def negated(A: np.ndarray, out: np.ndarray) -> None:
-            distance(A, out)
-            np.negative(out, out=out)
-
-        return negated
+        return then(distance, lambda out: np.negative(out, out=out))
 
 
 class PairwiseKernel(VectorSimilarity):

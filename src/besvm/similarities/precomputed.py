@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from besvm.similarities.contract import Similarity
-from besvm.similarities.registry import register
+from besvm.similarities.contract import Similarity, register
 
 
 @register

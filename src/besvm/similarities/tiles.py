@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-TileFunction = Callable[[np.ndarray, np.ndarray], None]  # (rows of A, tile to fill)
+TileFunction = Callable[[np.ndarray, np.ndarray], Any]  # (rows of A, tile to fill)
 
 
 def as_vectors(A: Any, basis: np.ndarray | None = None) -> np.ndarray:
@@ -36,11 +36,17 @@ def nan_for_infinity(A: np.ndarray) -> np.ndarray:
 def dot_with(basis: np.ndarray) -> TileFunction:
     """Fill the dot products of rows with the basis."""
     columns = np.ascontiguousarray(basis.T)  # (d, B): the layout that a row-major product reads fastest
+    return lambda A, out: np.dot(A, columns, out=out)
 
-    def fill(A: np.ndarray, out: np.ndarray) -> None:
-        np.dot(A, columns, out=out)
 
-    return fill
+def then(fill: TileFunction, change: Callable[[np.ndarray], Any]) -> TileFunction:
+    """Fill a tile, then change it in place."""
+
+    def both(A: np.ndarray, out: np.ndarray) -> None:
+        fill(A, out)
+        change(out)
+
+    return both
 
 
 def squared_distance_to(basis: np.ndarray, factor: float) -> TileFunction:
@@ -83,11 +89,7 @@ def manhattan_to(basis: np.ndarray) -> TileFunction:
     from besvm.similarities.vector_kernels import manhattan_tile
 
     basis = np.ascontiguousarray(basis)
-
-    def fill(A: np.ndarray, out: np.ndarray) -> None:
-        manhattan_tile(np.ascontiguousarray(A), basis, out)
-
-    return fill
+    return lambda A, out: manhattan_tile(np.ascontiguousarray(A), basis, out)
 
 
 def exp_of_nonpositive(dtype: np.dtype[Any]) -> Callable[[np.ndarray], Any]:

@@ -84,7 +84,7 @@ def totals(K: np.ndarray, exemplar_worth: Worth, sample_worth: Worth) -> Iterato
         yield rows, total(K[rows], exemplar_worth, None if sample_worth is None else sample_worth[rows])
 
 
-def variants_name(make: Variants | None) -> str:
+def name_of(make: Variants | None) -> str:
     """Return what to call a function that makes variants; nothing if there is none."""
     if make is None:
         return ""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from besvm._support.threads import slices, thread_map
-from besvm.similarities.contract import Similarity
-from besvm.similarities.gamma import gamma_of, settle_gamma
-from besvm.similarities.registry import register
+from besvm.similarities.contract import Similarity, register
+from besvm.similarities.gamma import settle_gamma
 from besvm.similarities.tiles import (
     TileFunction,
     as_vectors,
@@ -21,6 +20,7 @@ from besvm.similarities.tiles import (
     nan_for_infinity,
     squared_distance_to,
     squares,
+    then,
     unit_rows,
 )
 
@@ -60,6 +60,30 @@ class VectorSimilarity(Similarity):
         return similarities
 
 
+class GammaSimilarity(VectorSimilarity):
+    """Abstract: a similarity of vectors whose gamma is a number, or taken from the training rows."""
+
+    gamma_choices: ClassVar[tuple[str, ...]] = ("scale",)
+    gamma_order: ClassVar[int] = 2  # the power of a difference that gamma multiplies
+    gamma: float | str
+
+    def fit(self, X: Any, sample_weight: Any = None) -> Self:
+        """Settle gamma on the training rows; a row of weight 2 counts as two, one of weight 0 not at all."""
+        self.gamma_ = settle_gamma(self.gamma, self.gamma_choices, X, sample_weight, self.gamma_order)
+        return self
+
+    def settled_gamma(self) -> float:
+        """Return the gamma that was given as a number, or else the one that was fitted."""
+        if not isinstance(self.gamma, str):
+            return settle_gamma(self.gamma, self.gamma_choices)
+        if not hasattr(self, "gamma_"):
+            raise ValueError(
+                f"{type(self).__name__}(gamma={self.gamma!r}) takes gamma from the training rows; "
+                "call fit(X) first or give gamma a number"
+            )
+        return self.gamma_
+
+
 @register
 class Linear(VectorSimilarity):
     """The dot product, s(b, x) = bᵀx.
@@ -80,7 +104,7 @@ class Linear(VectorSimilarity):
 
 
 @register
-class RBF(VectorSimilarity):
+class RBF(GammaSimilarity):
     """The Gaussian kernel, s(b, x) = exp(-γ ‖b - x‖²).
 
     Parameters
@@ -99,28 +123,19 @@ class RBF(VectorSimilarity):
     symmetric = True
     psd = True
 
+    gamma_choices = ("scale", "median")
+
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
 
-    def fit(self, X: Any, sample_weight: Any = None) -> RBF:
-        """Settle gamma on the training rows; a row of weight 2 counts as two, one of weight 0 not at all."""
-        self.gamma_ = settle_gamma(self.gamma, X, sample_weight)
-        return self
-
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack the basis so that one matrix product gives the whole exponent."""
-        exponent = squared_distance_to(basis, factor=-gamma_of(self))
-        exp = exp_of_nonpositive(basis.dtype)
-
-        def fill(A: np.ndarray, out: np.ndarray) -> None:
-            exponent(A, out)
-            exp(out)
-
-        return fill
+        exponent = squared_distance_to(basis, factor=-self.settled_gamma())
+        return then(exponent, exp_of_nonpositive(basis.dtype))
 
 
 @register
-class Laplacian(VectorSimilarity):
+class Laplacian(GammaSimilarity):
     """The Laplacian kernel, s(b, x) = exp(-γ ‖b - x‖₁).
 
     Parameters
@@ -138,30 +153,20 @@ class Laplacian(VectorSimilarity):
     symmetric = True
     psd = True
 
+    gamma_choices = ("scale", "median")
+    gamma_order = 1
+
     def __init__(self, gamma: float | str = "scale") -> None:
         self.gamma = gamma
 
-    def fit(self, X: Any, sample_weight: Any = None) -> Laplacian:
-        """Settle gamma on the training rows; a row of weight 2 counts as two, one of weight 0 not at all."""
-        self.gamma_ = settle_gamma(self.gamma, X, sample_weight, order=1)
-        return self
-
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Use the compiled city-block loop."""
-        distance = manhattan_to(basis)
-        gamma = gamma_of(self)
-        exp = exp_of_nonpositive(basis.dtype)
-
-        def fill(A: np.ndarray, out: np.ndarray) -> None:
-            distance(A, out)
-            out *= -gamma
-            exp(out)
-
-        return fill
+        gamma, exp = self.settled_gamma(), exp_of_nonpositive(basis.dtype)
+        return then(manhattan_to(basis), lambda out: exp(np.multiply(out, -gamma, out=out)))
 
 
 @register
-class Polynomial(VectorSimilarity):
+class Polynomial(GammaSimilarity):
     """The polynomial kernel, s(b, x) = (γ bᵀx + coef0)^degree.
 
     Parameters
@@ -185,29 +190,22 @@ class Polynomial(VectorSimilarity):
         self.gamma = gamma
         self.coef0 = coef0
 
-    def fit(self, X: Any, sample_weight: Any = None) -> Polynomial:
-        """Settle gamma on the training rows; a row of weight 2 counts as two, one of weight 0 not at all."""
-        self.gamma_ = settle_gamma(self.gamma, X, sample_weight, choices=("scale",))
-        return self
-
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack gamma into the basis."""
         if self.degree != int(self.degree) or self.degree < 1:
             raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
-        dot = dot_with(basis * basis.dtype.type(gamma_of(self)))
 
-        def fill(A: np.ndarray, out: np.ndarray) -> None:
-            dot(A, out)
+        def power(out: np.ndarray) -> None:
             out += self.coef0
             base = out.copy()
             for _ in range(int(self.degree) - 1):  # np.power is thirty times slower
                 out *= base
 
-        return fill
+        return then(dot_with(basis * basis.dtype.type(self.settled_gamma())), power)
 
 
 @register
-class Sigmoid(VectorSimilarity):
+class Sigmoid(GammaSimilarity):
     """The sigmoid similarity, s(b, x) = tanh(γ bᵀx + coef0): widely used, and not positive definite.
 
     Parameters
@@ -229,21 +227,10 @@ class Sigmoid(VectorSimilarity):
         self.gamma = gamma
         self.coef0 = coef0
 
-    def fit(self, X: Any, sample_weight: Any = None) -> Sigmoid:
-        """Settle gamma on the training rows; a row of weight 2 counts as two, one of weight 0 not at all."""
-        self.gamma_ = settle_gamma(self.gamma, X, sample_weight, choices=("scale",))
-        return self
-
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack gamma into the basis."""
-        dot = dot_with(basis * basis.dtype.type(gamma_of(self)))
-
-        def fill(A: np.ndarray, out: np.ndarray) -> None:
-            dot(A, out)
-            out += self.coef0
-            np.tanh(out, out=out)
-
-        return fill
+        dot = dot_with(basis * basis.dtype.type(self.settled_gamma()))
+        return then(dot, lambda out: np.tanh(np.add(out, self.coef0, out=out), out=out))
 
 
 @register
@@ -263,11 +250,7 @@ class Cosine(VectorSimilarity):
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack the basis with rows of length one."""
         dot = dot_with(unit_rows(basis))
-
-        def fill(A: np.ndarray, out: np.ndarray) -> None:
-            dot(unit_rows(A), out)
-
-        return fill
+        return lambda A, out: dot(unit_rows(A), out)
 
 
 @register

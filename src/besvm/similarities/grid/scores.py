@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from besvm._support.threads import slices
 from besvm.similarities.grid.displacements import Displacements, box
 from besvm.similarities.grid.tile import tile_module
 
-Fill = Callable[[np.ndarray, np.ndarray], None]  # (grids of some samples, rows of the output to fill)
+Fill = Callable[[np.ndarray, np.ndarray], Any]  # (grids of some samples, rows of the output to fill)
 
 ROWS = 72  # samples scored by one thread at a time: a whole number of tiles of either kind
 _BLOCK = 128  # exemplars scored at a time by frequency: the products of a block stay in the last cache
@@ -22,11 +22,7 @@ def linear_scores(basis: np.ndarray) -> Fill:
     """Score without any displacement: the dot product of whole grids."""
     numbers = math.prod(basis.shape[1:])
     exemplars = np.ascontiguousarray(basis.reshape(len(basis), numbers).T)
-
-    def fill(samples: np.ndarray, out: np.ndarray) -> None:
-        np.matmul(samples.reshape(len(samples), numbers), exemplars, out=out)
-
-    return fill
+    return lambda samples, out: np.matmul(samples.reshape(len(samples), numbers), exemplars, out=out)
 
 
 class _Spectrum(NamedTuple):

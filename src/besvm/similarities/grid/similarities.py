@@ -11,11 +11,12 @@ import numpy as np
 
 from besvm._support.rows import check_one_shape
 from besvm._support.threads import slices, thread_map
-from besvm.similarities.contract import Similarity
-from besvm.similarities.diagonal import diagonal
+from besvm._support.validation import is_whole
+from besvm.similarities.contract import Similarity, diagonal, register
 from besvm.similarities.grid.displacements import Displacements, Penalty, displacements
 from besvm.similarities.grid.scores import ROWS, Fill, deformable_scores, linear_scores, rigid_scores
-from besvm.similarities.registry import register
+
+Moves = tuple[str, int, Penalty]  # the name of their radius, the radius, and the penalty
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +61,8 @@ class GridSimilarity(Similarity):
     moving: str = "exemplar"
 
     @abstractmethod
-    def displacements(self, shape: tuple[int, int]) -> tuple[Displacements, Displacements]:
-        """Return the rigid and the local displacements that matter on a grid of ``shape`` cells."""
+    def moves(self) -> tuple[Moves, Moves]:
+        """Return what the rigid moves are called, how far they go and what they cost; the same for the local ones."""
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         """Return the similarity of every grid of A (sample) to every grid of B (exemplar)."""
@@ -87,25 +88,12 @@ class GridSimilarity(Similarity):
         """Return how the sample x, one grid (h, w, d), and the exemplar y are best laid over each other.
 
         Of equally good displacements the smallest wins, and of equally small ones the first by (dy, dx).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from besvm.similarities import Rigid
-        >>> x, y = np.zeros((2, 3, 3, 1))
-        >>> x[1, 1], y[1, 2] = 2.0, 3.0
-        >>> found = Rigid(radius=1).alignment(x, y)
-        >>> found.score, found.rigid
-        (6.0, (0, 1))
         """
-        if self._exemplar_moves():
-            still, mover = x, y
-        else:
-            still, mover = y, x
+        still, mover = (x, y) if self._exemplar_moves() else (y, x)
         grids = _as_grids([still])
         x, y = (np.asarray(one[0], np.float64) for one in (grids, _as_grids([mover], grids.shape[1:])))
         h, w, d = x.shape
-        rigid, local = self.displacements((h, w))
+        rigid, local = self._displacements(h, w)
         dots = np.zeros((h * w, h * w + 1))  # the last column: what a cell meets outside the frame
         dots[:, :-1] = x.reshape(-1, d) @ y.reshape(-1, d).T
         cells = np.indices((h, w)).reshape(2, -1).T
@@ -131,12 +119,23 @@ class GridSimilarity(Similarity):
 
     def _scores(self, basis: np.ndarray) -> Fill:
         """Choose the fastest way to compute the measure."""
-        rigid, local = self.displacements((basis.shape[1], basis.shape[2]))
+        rigid, local = self._displacements(*basis.shape[1:3])
         if len(local.z) > 1 or local.value[0] != 0:
             return deformable_scores(basis, rigid, local, self._exemplar_moves())
         if len(rigid.z) > 1 or rigid.value[0] != 0:
             return rigid_scores(basis, rigid, self._exemplar_moves())
         return linear_scores(basis)
+
+    def _displacements(self, h: int, w: int) -> tuple[Displacements, Displacements]:
+        """Return the rigid and the local displacements, each cut to where, helped by the other, cells still meet."""
+        (_, far, _), (_, near, _) = rigid, local = self.moves()
+        for name, radius, _ in (rigid, local):
+            if not is_whole(radius, 0):
+                raise ValueError(f"{name} must be a whole number of cells, 0 or more, got {radius!r}")
+        return (
+            displacements(far, _penalty("rigid_penalty", *rigid[1:]), (h - 1 + near, w - 1 + near)),
+            displacements(near, _penalty("local_penalty", *local[1:]), (h - 1 + far, w - 1 + far)),
+        )
 
     def _exemplar_moves(self) -> bool:
         if self.moving not in ("exemplar", "sample"):
@@ -203,9 +202,9 @@ class Rigid(GridSimilarity):
         table = np.asarray(self.rigid_penalty)
         return table.ndim == 0 or bool(np.array_equal(table, np.flip(table)))
 
-    def displacements(self, shape: tuple[int, int]) -> tuple[Displacements, Displacements]:
-        """Return the rigid displacements, and no local one but (0, 0)."""
-        return _rigid_and_local(shape, ("radius", self.radius, self.rigid_penalty), ("local", 0, 0.0))
+    def moves(self) -> tuple[Moves, Moves]:
+        """Return the rigid moves, and no local one but (0, 0)."""
+        return ("radius", self.radius, self.rigid_penalty), ("local", 0, 0.0)
 
 
 @register("deformable")
@@ -261,25 +260,9 @@ class Deformable(GridSimilarity):
         self.moving = moving
         self.cosine = cosine
 
-    def displacements(self, shape: tuple[int, int]) -> tuple[Displacements, Displacements]:
-        """Return the rigid and the local displacements."""
-        return _rigid_and_local(
-            shape, ("rigid", self.rigid, self.rigid_penalty), ("local", self.local, self.local_penalty)
-        )
-
-
-def _rigid_and_local(
-    shape: tuple[int, int], rigid: tuple[str, Any, Any], local: tuple[str, Any, Any]
-) -> tuple[Displacements, Displacements]:
-    """Check the two sets of displacements and cut each to where, helped by the other, cells still meet."""
-    for name, radius, _ in (rigid, local):
-        if not isinstance(radius, int | np.integer) or isinstance(radius, bool) or radius < 0:
-            raise ValueError(f"{name} must be a whole number of cells, 0 or more, got {radius!r}")
-    h, w = shape
-    return (
-        displacements(rigid[1], _penalty("rigid_penalty", *rigid[1:]), (h - 1 + local[1], w - 1 + local[1])),
-        displacements(local[1], _penalty("local_penalty", *local[1:]), (h - 1 + rigid[1], w - 1 + rigid[1])),
-    )
+    def moves(self) -> tuple[Moves, Moves]:
+        """Return both kinds of moves."""
+        return ("rigid", self.rigid, self.rigid_penalty), ("local", self.local, self.local_penalty)
 
 
 def _penalty(name: str, radius: int, penalty: Any) -> Penalty:

@@ -17,12 +17,8 @@ def tile_module(penalized: bool) -> ModuleType:
 
     SIMD is tried once. Where the processor or the LLVM at hand can't take it, a warning says so and plain numba stands
     in, with the same scores in up to twice the time. The environment variable BESVM_PLAIN_KERNELS=1 asks for that from
-    the start, in case the trial itself should crash.
-
-    Parameters
-    ----------
-    penalized : bool
-        Whether moves of single cells cost something: the two cases are compiled, and so tried, separately.
+    the start, in case the trial itself should crash. Whether moves of single cells are penalized makes two cases, which
+    are compiled, and so tried, separately.
     """
     from besvm.similarities.grid import plain_tile
 

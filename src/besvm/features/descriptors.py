@@ -1,17 +1,38 @@
-"""Histograms of oriented gradients on a grid of cells: FHOG, 31 channels."""
+"""Descriptors of images on a grid of cells: FHOG, histograms of oriented gradients, and the mean color."""
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
 
-from besvm.features.descriptor import GridDescriptor
+from besvm._support.validation import is_whole
 from besvm.features.pixels import describe
 
 N_CHANNELS = 31
 FIRST_UNDIRECTED, FIRST_TEXTURE = 18, 27
+BRIGHTEST = 0.4  # no contrast-insensitive channel can be larger: half of four truncated values of 0.2
 BORDERS = ("keep", "pad", "upsample")
+
+
+class GridDescriptor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Abstract: turns images into grids of cells, and learns nothing from the data."""
+
+    def fit(self, X: Any = None, y: Any = None) -> Any:
+        """Do nothing but return self: a descriptor learns nothing from the data."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        return tags
 
 
 class FHOG(GridDescriptor):
@@ -152,13 +173,52 @@ class FHOG(GridDescriptor):
         >>> FHOG.render(FHOG(cell=8).transform(image)).shape
         (96, 144)
         """
-        from besvm.features.rendering import draw, side_by_side, to_bytes
-
-        if not isinstance(size, (int, np.integer)) or size < 3:
+        if not is_whole(size, 3):
             raise ValueError(f"size must be a whole number of at least 3 pixels, got {size!r}")
-        undirected = [grid[:, :, FIRST_UNDIRECTED:FIRST_TEXTURE] for grid in _as_grids(features)]
-        pictures = [to_bytes(draw(grid, int(size))) for grid in undirected]
-        return side_by_side(pictures, gap=max(1, int(size) // 4))
+        pictures = [_draw(grid[:, :, FIRST_UNDIRECTED:FIRST_TEXTURE], int(size)) for grid in _as_grids(features)]
+        return _side_by_side(pictures, gap=max(1, int(size) // 4))
+
+
+class CellColor(GridDescriptor):
+    """The mean color of every cell: what gradients cannot see.
+
+    Parameters
+    ----------
+    cell : int, default=4
+        The side of a cell in pixels. Pixels right of or below the last whole cell are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from besvm.features import CellColor
+    >>> image = np.zeros((8, 8, 3), dtype=np.uint8)
+    >>> image[:, 4:] = 255, 51, 0  # the right half is orange
+    >>> CellColor(cell=4).transform(image)[0, 0]
+    array([[0. , 0. , 0. ],
+           [1. , 0.2, 0. ]], dtype=float32)
+    """
+
+    def __init__(self, cell: int = 4) -> None:
+        self.cell = cell
+
+    def transform(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Return the mean colors of the cells of images, given as for :meth:`FHOG.transform`.
+
+        Returns
+        -------
+        array of shape (n, h // cell, w // cell, channels), float32
+            From 0 (black) to 1 (white): integers divided by 255 (uint16: 65535), floats taken as they are.
+            For a list, a list of arrays (h // cell, w // cell, channels).
+        """
+        return describe(X, self.cell, None, self._fill)
+
+    def _fill(self, pixels: np.ndarray, out: np.ndarray) -> None:
+        cell, (_, rows, columns, _) = self.cell, out.shape
+        whole = pixels[:, :, : rows * cell, : columns * cell]
+        # One strided sum per row and column of a cell: numpy is slow at means over axes as short as a cell.
+        tall = reduce(np.add, (whole[:, :, k::cell] for k in range(cell)))
+        total = reduce(np.add, (tall[:, :, :, k::cell] for k in range(cell)))  # (n, channels, rows, columns)
+        out[:] = total.transpose(0, 2, 3, 1) / np.float32(255 * cell * cell)
 
 
 def _pad(pixels: np.ndarray, cell: int) -> np.ndarray:
@@ -196,3 +256,38 @@ def _as_grids(features: Any) -> list[np.ndarray]:
     if not grids:
         raise ValueError("features must hold at least one image, got none")
     return grids
+
+
+def _strokes(size: int) -> np.ndarray:
+    """Return (9, size, size) in 0..1: stroke o runs along the edges whose gradient points 20·o degrees."""
+    y, x = np.mgrid[:size, :size] - (size - 1) / 2
+    angles = np.arange(9)[:, None, None] * np.pi / 9
+    off_line = np.abs(x * np.cos(angles) + y * np.sin(angles))
+    along_line = np.abs(y * np.cos(angles) - x * np.sin(angles))
+    half_width = max(0.5, size / 24)
+    # Distances beyond the stroke fade over one pixel, so slanted strokes look smooth.
+    stroke: np.ndarray = np.clip(half_width + 0.5 - off_line, 0, 1) * np.clip(size / 2 - along_line, 0, 1)
+    return stroke
+
+
+def _draw(orientations: np.ndarray, size: int) -> np.ndarray:
+    """Return a uint8 picture (h·size, w·size) of a grid (h, w, 9) of orientation strengths."""
+    height, width, _ = orientations.shape
+    # The strongest stroke wins where strokes cross: their sum would be a blob in the middle of every cell.
+    picture = np.zeros((height, size, width, size), dtype=np.float32)
+    for stroke, strength in zip(_strokes(size), np.moveaxis(orientations, 2, 0), strict=True):
+        np.maximum(picture, strength[:, None, :, None] * stroke[None, :, None, :], out=picture)
+    # Squared, so that the main orientation stands out of the even rest.
+    levels = np.round(255 * np.clip(picture / BRIGHTEST, 0, 1) ** 2)
+    return levels.astype(np.uint8).reshape(height * size, width * size)
+
+
+def _side_by_side(pictures: list[np.ndarray], gap: int) -> np.ndarray:
+    """Put pictures in a row on black, their tops aligned, ``gap`` gray columns between them."""
+    height = max(len(picture) for picture in pictures)
+    columns: list[np.ndarray] = []
+    for picture in pictures:
+        if columns:
+            columns.append(np.full((height, gap), 96, dtype=np.uint8))
+        columns.append(np.pad(picture, ((0, height - len(picture)), (0, 0))))
+    return np.hstack(columns)
