@@ -97,15 +97,20 @@ def _blas_threads() -> int:
     return max((lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"), default=1)
 
 
+def n_waiting(n: int) -> int:
+    """Return how many items of :func:`thread_map` are begun, or finished and not yet asked for, with ``n`` workers."""
+    return 2 * n
+
+
 def thread_map(fn: Callable[[T], S], items: Iterable[T]) -> Iterator[S]:
     """Yield ``fn(item)`` in the order of ``items``, computed by :func:`n_workers` threads.
 
-    Only twice as many results as threads are ever waiting, so the items may be many and the results large. The threads
-    see the caller's context, and with it the number of workers.
+    Only :func:`n_waiting` results are ever waiting, so the items may be many and the results large. The threads see the
+    caller's context, and with it the number of workers.
     """
     n = n_workers()
     source = iter(items)
-    first = list(islice(source, 2 * n))
+    first = list(islice(source, n_waiting(n)))
     if len(first) == 1:  # nothing to share: let BLAS have the threads
         yield fn(first[0])
         return

@@ -15,7 +15,7 @@ from besvm._support.rows import check_one_shape
 from besvm._support.units import show_bytes
 from besvm._support.validation import atomic_fit, check_classes, check_weights
 from besvm.blocks.plan import limit_bytes
-from besvm.similarities.grid.displacements import box
+from besvm.similarities.grid.scores import box
 
 
 def _inner_has(name: str) -> Any:

@@ -13,8 +13,8 @@ from besvm._support.rows import check_one_shape
 from besvm._support.threads import slices, thread_map
 from besvm._support.validation import is_whole
 from besvm.similarities.contract import Similarity, diagonal, register
-from besvm.similarities.grid.displacements import Displacements, Penalty, displacements
-from besvm.similarities.grid.scores import ROWS, Fill, deformable_scores, linear_scores, rigid_scores
+from besvm.similarities.grid import scores
+from besvm.similarities.grid.scores import Displacements, Penalty
 
 Moves = tuple[str, int, Penalty]  # the name of their radius, the radius, and the penalty
 
@@ -78,7 +78,7 @@ class GridSimilarity(Similarity):
         def similarities(A: Any) -> np.ndarray:
             A = _as_grids(A, shape)
             out = np.empty((len(A), n_basis), dtype=np.float32)
-            for _ in thread_map(lambda rows: fill(_as_float32(A[rows]), out[rows]), slices(len(A), ROWS)):
+            for _ in thread_map(lambda rows: fill(_as_float32(A[rows]), out[rows]), slices(len(A), scores.ROWS)):
                 pass
             return out
 
@@ -117,14 +117,14 @@ class GridSimilarity(Similarity):
             contribution=chosen.max(axis=1).reshape(h, w),
         )
 
-    def _scores(self, basis: np.ndarray) -> Fill:
+    def _scores(self, basis: np.ndarray) -> scores.Fill:
         """Choose the fastest way to compute the measure."""
         rigid, local = self._displacements(*basis.shape[1:3])
         if len(local.z) > 1 or local.value[0] != 0:
-            return deformable_scores(basis, rigid, local, self._exemplar_moves())
+            return scores.deformable_scores(basis, rigid, local, self._exemplar_moves())
         if len(rigid.z) > 1 or rigid.value[0] != 0:
-            return rigid_scores(basis, rigid, self._exemplar_moves())
-        return linear_scores(basis)
+            return scores.rigid_scores(basis, rigid, self._exemplar_moves())
+        return scores.linear_scores(basis)
 
     def _displacements(self, h: int, w: int) -> tuple[Displacements, Displacements]:
         """Return the rigid and the local displacements, each cut to where, helped by the other, cells still meet."""
@@ -133,8 +133,8 @@ class GridSimilarity(Similarity):
             if not is_whole(radius, 0):
                 raise ValueError(f"{name} must be a whole number of cells, 0 or more, got {radius!r}")
         return (
-            displacements(far, _penalty("rigid_penalty", *rigid[1:]), (h - 1 + near, w - 1 + near)),
-            displacements(near, _penalty("local_penalty", *local[1:]), (h - 1 + far, w - 1 + far)),
+            scores.displacements(far, _penalty("rigid_penalty", *rigid[1:]), (h - 1 + near, w - 1 + near)),
+            scores.displacements(near, _penalty("local_penalty", *local[1:]), (h - 1 + far, w - 1 + far)),
         )
 
     def _exemplar_moves(self) -> bool:
@@ -142,7 +142,7 @@ class GridSimilarity(Similarity):
             raise ValueError(f"moving must be 'exemplar' or 'sample', got {self.moving!r}")
         return self.moving == "exemplar"
 
-    def _cosine_scores(self, basis: np.ndarray) -> Fill:
+    def _cosine_scores(self, basis: np.ndarray) -> scores.Fill:
         fill = self._scores(basis)
         of_basis = _inverse_root(self._self_scores(basis))
 
@@ -156,12 +156,12 @@ class GridSimilarity(Similarity):
     def _self_scores(self, grids: np.ndarray) -> np.ndarray:
         """Return s(x, x) of every grid."""
 
-        def scores(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        def compare(A: np.ndarray, B: np.ndarray) -> np.ndarray:
             out = np.empty((len(A), len(B)), dtype=np.float32)
             self._scores(B)(A, out)
             return out
 
-        return diagonal(scores, grids)
+        return diagonal(compare, grids)
 
 
 @register("rigid")
