@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from besvm.basis import IndexBasis
-from besvm.blocks.plan import filled
+from besvm.blocks.fill import filled
 from besvm.datasets import load_cifar10
 from besvm.expand import fit_expander
 from besvm.measures import as_measures

@@ -9,8 +9,7 @@ import numpy as np
 
 from besvm._support.rows import n_rows, take
 from besvm._support.validation import check_count, check_positive
-from besvm.basis.contract import BasisSelector, checked_similarities, pools_of, subsample
-from besvm.basis.simple import RandomBasis
+from besvm.basis.contract import BasisSelector, RandomBasis, checked_similarities, pools_of, subsample
 from besvm.blocks import MemoryBlocks
 from besvm.normalize.affine import fit_mean_norm
 from besvm.similarities.contract import Similarity

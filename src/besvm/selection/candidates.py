@@ -11,7 +11,7 @@ from uuid import uuid4
 from besvm._support.progress import Progress, progress, say
 from besvm._support.rows import n_rows, span
 from besvm._support.threads import slices
-from besvm.blocks.joined import JoinedBlocks, Part
+from besvm.blocks.stores import JoinedBlocks, Part
 from besvm.expand import Expander, learn_feature_map
 from besvm.normalize import Normalization
 from besvm.selection.fingerprint import fingerprint

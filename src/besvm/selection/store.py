@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from besvm._support.files import sweep, whole_file, write_text
-from besvm.blocks.joined import Part
 from besvm.blocks.npy import NpyMatrix
+from besvm.blocks.stores import Part
 
 ADVICE = "choose a folder on a larger disk, or use a smaller basis"
 
