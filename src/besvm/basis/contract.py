@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,39 +39,26 @@ def checked_similarities(
     return np.array(S, dtype=dtype)  # a copy: it will be normalized in place
 
 
-@dataclass(frozen=True)
-class Pool:
-    """Rows of one class, and how many of them are wanted."""
-
-    rows: np.ndarray
-    quota: int
-
-
-def pools_of(selector: Any, n: int, y: np.ndarray | None) -> list[Pool]:
+def pools_of(selector: Any, n: int, y: np.ndarray | None) -> list[tuple[np.ndarray, int]]:
     """Return the rows of every class (or all of them, without classes), and how many a selector wants of each."""
     if (selector.n is None) == (selector.per_class is None):
         raise ValueError(f"{type(selector).__name__} takes either n or per_class, got {selector!r}")
-    if selector.per_class is not None:
-        if y is None:
-            raise ValueError("per_class needs class labels; give y, or use n instead")
-        wanted = check_count("per_class", selector.per_class)
-        pools = []
-        for label in np.unique(y):
-            rows = np.flatnonzero(y == label)
-            if wanted > len(rows):
-                raise ValueError(
-                    f"per_class must be at most {len(rows)} (the rows of class {label!s} to choose from), got {wanted}"
-                )
-            pools.append(Pool(rows, wanted))
-        return pools
-    wanted = check_count("n", selector.n)
-    if wanted > n:
-        raise ValueError(f"the number of bases must be at most {n} (the rows to choose from), got {wanted}")
+    rows_of = [np.arange(n)] if y is None else [np.flatnonzero(y == label) for label in np.unique(y)]
+    if selector.per_class is None:
+        wanted = check_count("n", selector.n)
+        if wanted > n:
+            raise ValueError(f"the number of bases must be at most {n} (the rows to choose from), got {wanted}")
+        return list(zip(rows_of, _even_shares(wanted, [len(rows) for rows in rows_of]), strict=True))
     if y is None:
-        return [Pool(np.arange(n), wanted)]
-    rows_of = [np.flatnonzero(y == label) for label in np.unique(y)]
-    quotas = _even_shares(wanted, [len(rows) for rows in rows_of])
-    return [Pool(rows, quota) for rows, quota in zip(rows_of, quotas, strict=True)]
+        raise ValueError("per_class needs class labels; give y, or use n instead")
+    wanted = check_count("per_class", selector.per_class)
+    for rows in rows_of:
+        if wanted > len(rows):
+            label = y[rows[0]]
+            raise ValueError(
+                f"per_class must be at most {len(rows)} (the rows of class {label!s} to choose from), got {wanted}"
+            )
+    return [(rows, wanted) for rows in rows_of]
 
 
 def _even_shares(total: int, sizes: list[int]) -> list[int]:
@@ -121,7 +107,7 @@ class RandomBasis(BasisSelector):
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
         """Return random rows, in ascending order."""
         pools = pools_of(self, n_rows(X), y if self.balanced or self.per_class is not None else None)
-        chosen = [rng.choice(pool.rows, pool.quota, replace=False) for pool in pools]
+        chosen = [rng.choice(rows, quota, replace=False) for rows, quota in pools]
         return np.sort(np.concatenate(chosen))
 
 
@@ -149,4 +135,4 @@ class IndexBasis(BasisSelector):
 
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
         """Return the first rows of every class, in ascending order."""
-        return np.sort(np.concatenate([pool.rows[: pool.quota] for pool in pools_of(self, n_rows(X), y)]))
+        return np.sort(np.concatenate([rows[:quota] for rows, quota in pools_of(self, n_rows(X), y)]))

@@ -31,12 +31,10 @@ class _ClasswiseBasis(BasisSelector):
         """Return the chosen rows, in ascending order."""
         max_rows = check_count("max_rows", self.max_rows)
         chosen = []
-        for pool in pools_of(self, n_rows(X), y if self.balanced or self.per_class is not None else None):
-            rows = subsample(pool.rows, max(max_rows, pool.quota), rng)
-            if pool.quota == 0 or pool.quota == len(rows):
-                chosen.append(rows[: pool.quota])
-            else:
-                chosen.append(rows[self._choose(X, rows, similarity, pool.quota, rng)])
+        for pool, quota in pools_of(self, n_rows(X), y if self.balanced or self.per_class is not None else None):
+            rows = subsample(pool, max(max_rows, quota), rng)
+            all_or_none = quota in (0, len(rows))
+            chosen.append(rows[:quota] if all_or_none else rows[self._choose(X, rows, similarity, quota, rng)])
         return np.sort(np.concatenate(chosen))
 
     @abstractmethod
