@@ -10,15 +10,17 @@ import pytest
 from besvm._support.memory import available_memory
 from besvm._support.threads import workers
 from besvm._support.units import parse_bytes, show_bytes
-from besvm.blocks import DiskBlocks, MemoryBlocks, disk, memory
+from besvm.blocks import DiskBlocks, MemoryBlocks
+from besvm.blocks.fill import by_blocks
 from besvm.blocks.npy import NpyMatrix
+from besvm.blocks.stores import rows_for
 from stores import STORES, make
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    for store, name in ((memory, "CACHE_BYTES"), (memory, "COARSE_BYTES"), (disk, "DISK_BYTES")):
-        monkeypatch.setattr(store, name, 1 << 12)
+    for name in ("CACHE_BYTES", "COARSE_BYTES", "DISK_BYTES"):
+        monkeypatch.setattr(f"besvm.blocks.stores.{name}", 1 << 12)
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -130,3 +132,14 @@ def test_bytes_as_people_write_them():
         with pytest.raises(ValueError, match="memory_limit must be"):
             parse_bytes(wrong)
     assert 0 < available_memory() < 2**62
+
+
+def test_blocks_of_rows_are_multiples_of_16():
+    assert (rows_for(1 << 20, 100, 4), rows_for(1, 100, 4)) == (2608, 16)
+
+
+def test_something_is_computed_for_every_row_some_at_a_time():
+    firsts = []
+    out = by_blocks([3, 1, 2], lambda some, first: firsts.append(first) or np.square(some), np.empty(3), 2, "squaring")
+    assert out.tolist() == [9, 1, 4]
+    assert firsts == [0, 2]

@@ -10,14 +10,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from besvm.reproduction.costs import Costs
+from besvm.reproduction.keys import key_of
 
 import besvm
 from besvm.reproduction import lab as lab_module
 from besvm.reproduction.cells import Cell
 from besvm.reproduction.config import QUICK
-from besvm.reproduction.costs import Costs
 from besvm.reproduction.experiments import MODULES, experiments, full_bases, jittering
-from besvm.reproduction.keys import key_of
 from besvm.reproduction.sources import SOURCES, Sources
 
 PACKAGE = Path(besvm.__file__).parent

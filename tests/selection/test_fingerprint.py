@@ -16,8 +16,7 @@ from sklearn.frozen import FrozenEstimator
 
 from besvm.features import Shifts
 from besvm.selection import GreedySelection
-from besvm.selection.fingerprint import fingerprint
-from besvm.selection.sources import UnknownSourceError, sources
+from besvm.selection.fingerprint import UnknownSourceError, fingerprint, sources
 from besvm.similarities import RBF, Jitter, Latent, PairFunction, contract
 
 # --- values ----------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from besvm import BESVMClassifier, Measure, Nystrom
 from besvm._support import threads
-from besvm.blocks import joined, memory
+from besvm.blocks import stores
 from besvm.blocks.plan import plan_training
 from besvm.measures import as_measures
 from besvm.selection import GreedySelection, candidates
@@ -380,11 +380,11 @@ def test_a_run_that_fails_leaves_no_half_file_and_no_half_fit(split, tmp_path):
 
 def test_threads_change_nothing(split, monkeypatch):
     monkeypatch.setattr(threads, "WORTH_THREADS", 0)
-    monkeypatch.setattr(memory, "CACHE_BYTES", 8 * 40 * 80)  # blocks of 80 rows for one candidate, 40 for two
+    monkeypatch.setattr(stores, "CACHE_BYTES", 8 * 40 * 80)  # blocks of 80 rows for one candidate, 40 for two
     used = set()
-    read = joined.JoinedBlocks._read
+    read = stores.JoinedBlocks._read
     monkeypatch.setattr(
-        joined.JoinedBlocks, "_read", lambda self, rows: used.add(current_thread().name) or read(self, rows)
+        stores.JoinedBlocks, "_read", lambda self, rows: used.add(current_thread().name) or read(self, rows)
     )
     alone = select(["linear", "sigmoid"], n_jobs=1, n_measures=2).fit(*split)
     assert not any(name.startswith("besvm") for name in used)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from besvm.blocks.joined import JoinedBlocks
 from besvm.blocks.npy import NpyMatrix
+from besvm.blocks.stores import JoinedBlocks
 from besvm.measures import as_measures
 from besvm.selection.split import hold_out
 

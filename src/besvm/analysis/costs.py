@@ -7,10 +7,11 @@ import ctypes
 import gc
 import os
 import threading
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
@@ -21,8 +22,7 @@ from besvm._support.validation import check_count, check_positive
 SAMPLE_EVERY = 0.002  # seconds: memory is taken at a few MB per millisecond at most
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """One row of the table: memory in numbers, computation in operations; testing is per sample."""
 
     training_memory: float
@@ -107,8 +107,7 @@ class Complexity:
     @property
     def ratios(self) -> Cost:
         """How many times more the kernel SVM takes."""
-        names = [one.name for one in fields(Cost)]
-        return Cost(*(getattr(self.kernel, name) / getattr(self.besvm, name) for name in names))
+        return Cost(*(kernel / besvm for kernel, besvm in zip(self.kernel, self.besvm, strict=True)))
 
     def beside(self, **runs: Run) -> Complexity:
         """Return the table with measured runs beside the bounds, each under the name it is given here.
@@ -126,23 +125,17 @@ class Complexity:
         return replace(self, runs={**self.runs, **runs})
 
     def __str__(self) -> str:
-        heading = ("", "training", "", "testing", "")
-        units = ("", "memory", "computation", "memory", "computation")
-        rows: list[tuple[str, ...]] = [heading, units]
-        rows += [(name, *_scientific(cost)) for name, cost in (("K SVM", self.kernel), ("BE-SVM", self.besvm))]
-        rows.append(("ratio", *(f"{value:.3g}" for value in _values(self.ratios))))
-        rows += [(name, *run.cells()) for name, run in self.runs.items()]
-        widths = [max(len(row[column]) for row in rows) for column in range(5)]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        rows = [
+            ("", "training", "", "testing", ""),
+            ("", "memory", "computation", "memory", "computation"),
+            ("K SVM", *(f"{value:.2e}" for value in self.kernel)),
+            ("BE-SVM", *(f"{value:.2e}" for value in self.besvm)),
+            ("ratio", *(f"{value:.3g}" for value in self.ratios)),
+            *((name, *run.cells()) for name, run in self.runs.items()),
+        ]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         return "\n".join(lines)
-
-
-def _values(cost: Cost) -> list[float]:
-    return [getattr(cost, one.name) for one in fields(Cost)]
-
-
-def _scientific(cost: Cost) -> list[str]:
-    return [f"{value:.2e}" for value in _values(cost)]
 
 
 def complexity(
@@ -227,45 +220,36 @@ def profile(model: Any, X: Any, y: Any, X_test: Any = None) -> Run:
     """
     X_test = X if X_test is None else X_test
     fresh = clone(model)
-    with _Watch() as fit:
-        fresh.fit(X, y)
-    with _Watch() as predict:
-        fresh.predict(X_test)
-    return Run(fit.seconds, predict.seconds, fit.n_bytes, predict.n_bytes, n_rows(X_test), fresh)
+    fit_seconds, fit_bytes = _watched(lambda: fresh.fit(X, y))
+    predict_seconds, predict_bytes = _watched(lambda: fresh.predict(X_test))
+    return Run(fit_seconds, predict_seconds, fit_bytes, predict_bytes, n_rows(X_test), fresh)
 
 
-class _Watch:
-    """Times what happens inside the ``with``, and watches how far the memory of this process rises."""
+def _watched(work: Callable[[], object]) -> tuple[float, int | None]:
+    """Return the seconds that the work takes, and how far the memory of this process rises above where it was."""
+    _give_back()
+    before, done = _resident(), threading.Event()
+    highest = before or 0
 
-    seconds: float
-    n_bytes: int | None
+    def sample() -> None:
+        nonlocal highest
+        highest = max(highest, _resident() or 0)
 
-    def __enter__(self) -> Self:
-        _give_back()
-        self._done = threading.Event()
-        self._before = self._highest = _resident()
-        self._thread = threading.Thread(target=self._sample_often, name="besvm-memory", daemon=True)
-        if self._before is not None:
-            self._thread.start()
-        self._start = perf_counter()
-        return self
+    def sample_often() -> None:
+        while not done.wait(SAMPLE_EVERY):
+            sample()
 
-    def __exit__(self, *exc: object) -> None:
-        self.seconds = perf_counter() - self._start
-        self.n_bytes = None
-        if self._before is not None:
-            self._sample()
-            self._done.set()
-            self._thread.join()
-            assert self._highest is not None
-            self.n_bytes = self._highest - self._before
-
-    def _sample_often(self) -> None:
-        while not self._done.wait(SAMPLE_EVERY):
-            self._sample()
-
-    def _sample(self) -> None:
-        self._highest = max(self._highest or 0, _resident() or 0)
+    thread = threading.Thread(target=sample_often, name="besvm-memory", daemon=True)
+    thread.start()
+    start = perf_counter()
+    try:
+        work()
+        seconds = perf_counter() - start
+        sample()
+    finally:
+        done.set()
+        thread.join()
+    return seconds, None if before is None else highest - before
 
 
 def _give_back() -> None:

@@ -254,9 +254,6 @@ def _check_definite(pairs: list[tuple[str, str]], views: list[EigenView]) -> Non
             )
 
 
-# --- the eigenvalue view ----------------------------------------------------------------------------------------
-
-
 def _views(model: Any, trained: np.ndarray, X: Any, y: Any) -> list[EigenView]:
     """Return the view of every trained problem, each from the matrix of its own rows alone."""
     _check_rows(model, X, y)

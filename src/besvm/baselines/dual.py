@@ -5,33 +5,26 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.svm import SVC
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.progress import progress, say
 from besvm._support.rows import n_rows
 from besvm._support.threads import workers
 from besvm._support.units import show_bytes
-from besvm._support.validation import (
-    atomic_fit,
-    check_positive,
-    check_vectors,
-    make_rng,
-)
+from besvm._support.validation import atomic_fit, check_positive, check_vectors, make_rng
+from besvm.baselines.pairs import OneVsOneClassifier, rows_of_classes, solve_pair
 from besvm.blocks.estimates import dual_bytes
 from besvm.blocks.fill import by_blocks, filled
 from besvm.blocks.plan import check_fits, limit_bytes
-from besvm.expand import Expander, fit_expander, learn_feature_map, mark_input, training_set
-from besvm.measures import TunableMeasures, as_measures
+from besvm.expand import Expander, fit_expander, learn_feature_map, training_set
+from besvm.measures import as_measures
 from besvm.normalize import Normalization, Nystrom, Unscaled, as_normalization
-from besvm.solver.votes import class_pairs, class_scores, count_votes
+from besvm.solver.votes import class_pairs
 
 CACHE_MB = 200  # what LIBSVM may keep of a matrix beside the matrix itself
 
 
-class DualBESVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class DualBESVMClassifier(OneVsOneClassifier):
     """The exact dual of BE-SVM, one-vs-one: what section "Margin Analysis" of the paper analyses.
 
     A support vector machine with hinge loss whose kernel is the inner product of the similarities to the basis,
@@ -134,7 +127,7 @@ class DualBESVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # t
         check_positive("tol", self.tol)
         measures = as_measures(self.measures)
         X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
-        sides = [np.flatnonzero((labels == k) & (weights > 0)) for k in range(len(classes))]
+        sides = rows_of_classes(labels, len(classes), np.flatnonzero(weights > 0))
         pairs = [(a, b) for a, b in class_pairs(len(classes)) if len(sides[a]) and len(sides[b])]
         rows_of = [np.sort(np.concatenate([sides[a], sides[b]])) for a, b in pairs]
         basis = np.arange(n_rows(X)) if isinstance(self.basis, str) and self.basis == "all" else self.basis
@@ -167,7 +160,8 @@ class DualBESVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # t
                 phi = features[rows].astype(np.float64)  # (rows of the pair, D)
                 gram = phi @ phi.T
                 positive = labels[rows] == labels[rows].max()
-                alphas, self.intercept_[place] = _solve(gram, positive, weights[rows], float(self.C), float(self.tol))
+                bounds = weights[rows]
+                alphas, self.intercept_[place] = solve_pair(gram, positive, bounds, self.C, self.tol, CACHE_MB)
                 self.coef_[place] = alphas @ phi
                 self.squared_norms_[place] = self.coef_[place] @ self.coef_[place]  # never below 0, as αᵀYGYα may be
                 self.alphas_.append((rows[alphas != 0], alphas[alphas != 0]))
@@ -192,19 +186,11 @@ class DualBESVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # t
             f"classes {show_bytes(matrix)}, {show_bytes(need)} in all; the limit is {show_bytes(limit)}",
         )
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decisions: (n,) for two classes, else (n, n_classes), the votes with ties told apart as SVC does.
+    def _rows_each(self) -> int:
+        return self._map.expander.rows_per_block
 
-        The fraction added to a class's votes grows with the sum of its signed decisions, and stays below a third.
-        """
-        decisions = self._decisions(X)
-        return decisions[:, 0] if len(self.classes_) == 2 else class_scores(decisions, self.pairs_, len(self.classes_))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class of every sample: the one that wins most of its pairs, of several the first, as in SVC."""
-        decisions = self._decisions(X)
-        predicted: np.ndarray = self.classes_[count_votes(decisions, self.pairs_, len(self.classes_)).argmax(axis=1)]
-        return predicted
+    def _decide(self, samples: Any, first_row: int) -> np.ndarray:
+        return self._map(samples, first_row) @ self.coef_.T + self.intercept_
 
     def gram(self, X: Any) -> np.ndarray:
         """Return the matrix of K̃(xᵢ, xⱼ) (eq. besvm_mult_kernel) between all rows of X, in float64.
@@ -235,36 +221,9 @@ class DualBESVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # t
         """Return the matrix of the training rows of a pair, from what :meth:`_described` gave."""
         return self._matrix(seen[rows])
 
-    def _decisions(self, X: Any) -> np.ndarray:
-        """Return the decision of every pair, of shape (n, n_pairs); positive for the second class of the pair."""
-        check_is_fitted(self, "coef_")
-        X = check_vectors(self, X, self._vectors, reset=False)
-
-        def decisions(samples: Any, first_row: int) -> np.ndarray:
-            return self._map(samples, first_row) @ self.coef_.T + self.intercept_
-
-        with workers(self.n_jobs):
-            out = np.empty((n_rows(X), len(self.pairs_)))
-            return by_blocks(X, decisions, out, self._map.expander.rows_per_block, "predicting", self.verbose)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        mark_input(tags, self.measures, self.basis)
-        return tags
-
 
 def _formula(normalization: Normalization) -> str:
     """Return which margin of the paper the features have; those of a scaling that it does not analyze, only "dual"."""
     if isinstance(normalization, Nystrom) and normalization.spectrum != "covariance":
         return "M_N"
     return "M_BE" if isinstance(normalization, Unscaled) and not normalization.balanced else "dual"
-
-
-def _solve(
-    gram: np.ndarray, positive: np.ndarray, weights: np.ndarray, C: float, tol: float
-) -> tuple[np.ndarray, float]:
-    """Return the signed dual variables yβ and the intercept of one problem with hinge loss."""
-    svc = SVC(kernel="precomputed", C=C, tol=tol, cache_size=CACHE_MB).fit(gram, positive, sample_weight=weights)
-    alphas = np.zeros(len(gram))
-    alphas[svc.support_] = svc.dual_coef_[0]
-    return alphas, float(svc.intercept_[0])

@@ -9,9 +9,8 @@ import numpy as np
 
 from besvm._support.rows import n_rows, take
 from besvm._support.threads import slices
-from besvm.blocks.contract import rows_for
 from besvm.blocks.estimates import copies_bytes
-from besvm.blocks.memory import CACHE_BYTES
+from besvm.blocks.stores import CACHE_BYTES, rows_for
 from besvm.expand.expander import FittedMeasure, in_dtype
 from besvm.expand.features import Samples, SharedFeatures
 from besvm.expand.fit import features_dtype, settle

@@ -106,29 +106,26 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of every sample."""
-        check_is_fitted(self, "estimator_")
-        predicted: np.ndarray = self.estimator_.predict(self._seen(X))
-        return predicted
+        return self._ask("predict", X)
 
     @available_if(_inner_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision values of the trained estimator."""
-        check_is_fitted(self, "estimator_")
-        values: np.ndarray = self.estimator_.decision_function(self._seen(X))
-        return values
+        return self._ask("decision_function", X)
 
     @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the trained estimator."""
-        check_is_fitted(self, "estimator_")
-        probabilities: np.ndarray = self.estimator_.predict_proba(self._seen(X))
-        return probabilities
+        return self._ask("predict_proba", X)
 
-    def _seen(self, X: Any) -> np.ndarray:
+    def _ask(self, method: str, X: Any) -> np.ndarray:
+        """Return what a method of the trained estimator says of the grids X."""
+        check_is_fitted(self, "estimator_")
         X = _check_grids(X)
         if X.shape[1:] != self._grid:
             raise ValueError(f"grids must have the shape {self._grid} of the training samples, got {X.shape[1:]}")
-        return _shaped(X, self._flat)
+        answer: np.ndarray = getattr(self.estimator_, method)(_shaped(X, self._flat))
+        return answer
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.progress import say
@@ -16,20 +14,20 @@ from besvm._support.validation import atomic_fit, check_choice, check_positive, 
 from besvm.baselines.gram import Seen, bytes_of_copies, fit_gram
 from besvm.baselines.pairs import (
     SPECTRUM_CHOICES,
+    OneVsOneClassifier,
     PairSolver,
     rows_of_classes,
     train_pairs,
     votes_of,
 )
-from besvm.blocks.computed import rows_per_block
-from besvm.blocks.fill import by_blocks
 from besvm.blocks.plan import check_fits, limit_bytes, plan_pairs
-from besvm.expand import mark_input, training_set
-from besvm.measures import TunableMeasures, as_measures
-from besvm.solver.votes import class_pairs, class_scores, count_votes
+from besvm.blocks.stores import rows_per_block
+from besvm.expand import training_set
+from besvm.measures import as_measures
+from besvm.solver.votes import class_pairs
 
 
-class KernelSVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class KernelSVMClassifier(OneVsOneClassifier):
     """A kernel SVM on any similarity: hinge loss, one-vs-one, by LIBSVM.
 
     Solves the dual of section "Background: SVM" for every pair of classes, as scikit-learn's ``SVC`` does, but on
@@ -138,7 +136,7 @@ class KernelSVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # t
         measures = as_measures(self.measures)
         mixture = check_mixture(self.weights, len(measures))
         X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
-        rows_of = rows_of_classes(labels, len(classes), weights > 0)
+        rows_of = rows_of_classes(labels, len(classes), np.flatnonzero(weights > 0))
         sizes = [len(rows) for rows in rows_of]
         with workers(self.n_jobs):
             limit = limit_bytes(self.memory_limit)
@@ -166,35 +164,14 @@ class KernelSVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # t
         check_is_fitted(self, "classes_")
         return self._votes.dense_coef()
 
-    def pair_decision(self, X: Any) -> np.ndarray:
-        """Return the decision value of every pair, of shape (n, n_pairs): above 0 for the pair's second class."""
-        check_is_fitted(self, "classes_")
-        X = check_vectors(self, X, self._vectors, reset=False)
+    def _rows_each(self) -> int:
         asked = [part.similarity.rows_per_block for part in self._gram.parts if part.similarity.rows_per_block]
-        rows_each = min([rows_per_block(len(self._exemplars)), *asked])
+        return min([rows_per_block(len(self._exemplars)), *asked])
 
-        def decisions(samples: Any, first_row: int) -> np.ndarray:
-            items = self._gram.items(self._gram.describe(samples), np.arange(n_rows(samples)))
-            items.rows += first_row
-            return self._votes(self._gram(items, self._exemplars))
-
-        with workers(self.n_jobs):
-            out = np.empty((n_rows(X), len(self.pairs_)))
-            return by_blocks(X, decisions, out, rows_each, "predicting", self.verbose)
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decision values as SVC does: (n,) for two classes, above 0 for the second, else (n, n_classes).
-
-        For more than two classes they are the votes of every class, with the confidences of its pairs as fraction.
-        """
-        decisions = self.pair_decision(X)
-        return decisions[:, 0] if len(self.classes_) == 2 else class_scores(decisions, self.pairs_, len(self.classes_))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class with the most votes; of several, the first, as LIBSVM does."""
-        decisions = self.pair_decision(X)
-        predicted: np.ndarray = self.classes_[count_votes(decisions, self.pairs_, len(self.classes_)).argmax(axis=1)]
-        return predicted
+    def _decide(self, samples: Any, first_row: int) -> np.ndarray:
+        items = self._gram.items(self._gram.describe(samples), np.arange(n_rows(samples)))
+        items.rows += first_row
+        return self._votes(self._gram(items, self._exemplars))
 
     def gram(self, X: Any) -> np.ndarray:
         """Return the (n, n) matrix of the rows of X: weighted and symmetric, its spectrum as it is.
@@ -225,11 +202,6 @@ class KernelSVMClassifier(TunableMeasures, ClassifierMixin, BaseEstimator):  # t
         """Return the matrix of the training rows of a pair, in float64 and with the spectrum that it was trained on."""
         K = self._matrix(seen, rows).astype(np.float64, copy=False)
         return K if self._solver.spectrum is None else self._solver.definite(pair, K)[0]
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        mark_input(tags, self.measures, None)
-        return tags
 
 
 def check_mixture(weights: Any, n_measures: int) -> np.ndarray:

@@ -16,25 +16,12 @@ from besvm._support.progress import progress, say
 from besvm._support.rows import n_rows
 from besvm._support.threads import slices, workers
 from besvm._support.units import show_bytes
-from besvm._support.validation import (
-    atomic_fit,
-    check_choice,
-    check_positive,
-    check_vectors,
-    check_weights,
-    make_rng,
-)
+from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors, check_weights, make_rng
 from besvm.baselines.gram import bytes_of_copies, fit_gram
 from besvm.baselines.kernel import KernelSVMClassifier
-from besvm.baselines.pairs import (
-    SPECTRUM_CHOICES,
-    PairSolver,
-    rows_of_classes,
-    train_pairs,
-    votes_of,
-)
-from besvm.blocks.computed import rows_per_block
+from besvm.baselines.pairs import SPECTRUM_CHOICES, PairSolver, rows_of_classes, train_pairs, votes_of
 from besvm.blocks.plan import PairPlan, limit_bytes, plan_pairs
+from besvm.blocks.stores import rows_per_block
 from besvm.expand import mark_input, training_set
 from besvm.measures import TunableMeasures, as_measures
 from besvm.similarities.lookup import resolve
@@ -210,13 +197,7 @@ class _Problem:
 
     def rows_of(self, train: np.ndarray) -> list[np.ndarray]:
         """Return the rows of every class among those to train on."""
-        used = np.zeros(len(self.labels), dtype=bool)
-        used[train] = True
-        return rows_of_classes(self.labels, len(self.classes), used)
-
-    def sizes(self, train: np.ndarray) -> list[int]:
-        """Return how many rows of every class are trained on."""
-        return [len(rows) for rows in self.rows_of(train)]
+        return rows_of_classes(self.labels, len(self.classes), np.unique(train))
 
 
 class _Search:
@@ -250,19 +231,21 @@ class _Search:
                 "raise memory_limit or use fewer rows"
             )
         self._plan_last(alphas, 4, 0)
-        sizes = [self.problem.sizes(train) for train, _ in self.problem.folds]
         try:
-            most = max(self._plan(alpha, fold).need for alpha, fold in product(alphas, sizes))
+            folds = [self.problem.rows_of(train) for train, _ in self.problem.folds]
+            most = max(self._plan(alpha, fold).need for alpha, fold in product(alphas, folds))
         except MemoryError as error:
             raise MemoryError(f"with {what} of {show_bytes(self.held)} in memory, {error}") from None
         say(self.params.verbose, f"{what} take {show_bytes(self.held)}, the search {show_bytes(most)} in all")
 
-    def _plan(self, alpha: float, sizes: list[int]) -> PairPlan:
-        return plan_pairs(sizes, 4, self.params.spectrum, self._trusted(alpha), self.limit, self.held)
+    def _plan(self, alpha: float, rows_of: list[np.ndarray]) -> PairPlan:
+        return plan_pairs(
+            [len(rows) for rows in rows_of], 4, self.params.spectrum, self._trusted(alpha), self.limit, self.held
+        )
 
     def _plan_last(self, alphas: list[float], itemsize: int, copies: int) -> None:
         """Refuse what the training on all rows will refuse, whichever α is chosen."""
-        sizes = self.problem.sizes(np.flatnonzero(self.problem.weights))
+        sizes = [len(rows) for rows in self.problem.rows_of(np.flatnonzero(self.problem.weights))]
         trusted = all(self._trusted(alpha) for alpha in alphas)
         plan_pairs(sizes, itemsize, self.params.spectrum, trusted, self.limit, copies)
 
@@ -279,14 +262,12 @@ class _Search:
         label = " + ".join(part.label for part, weight in parts if weight)
         tol, spectrum = self.params.tol, self.params.spectrum
         solver = PairSolver(self.params.C, tol, spectrum, self._trusted(alpha), label, problem.classes)
-        models = train_pairs(
-            lambda a, b: self._mixed(alpha, rows_of[a], rows_of[b]),
-            rows_of,
-            problem.weights,
-            solver,
-            self._plan(alpha, [len(rows) for rows in rows_of]),
-            verbose=0,
-        )
+        plan = self._plan(alpha, rows_of)
+
+        def block(a: int, b: int) -> np.ndarray:
+            return self._mixed(alpha, rows_of[a], rows_of[b])
+
+        models = train_pairs(block, rows_of, problem.weights, solver, plan, verbose=0)
         votes = votes_of(models, problem.labels, n_classes)
         right = 0.0
         for part in slices(len(test), rows_per_block(len(votes.exemplars))):

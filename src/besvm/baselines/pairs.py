@@ -1,7 +1,8 @@
-"""Train a kernel SVM with LIBSVM one pair of classes at a time, within a memory limit, and count the votes."""
+"""Train an SVM with LIBSVM one pair of classes at a time, within a memory limit, and count the votes."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,19 +11,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigvalsh
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.progress import progress
+from besvm._support.rows import n_rows
 from besvm._support.threads import n_workers, thread_map, workers
+from besvm._support.validation import check_vectors
+from besvm.blocks.fill import by_blocks
 from besvm.blocks.plan import PairPlan
+from besvm.expand import mark_input
+from besvm.measures import TunableMeasures
 from besvm.normalize.spectrum import SPECTRA, made_psd, rounding
-from besvm.solver.votes import class_pairs
+from besvm.solver.votes import class_pairs, class_scores, count_votes
 
 SPECTRUM_CHOICES = (None, *SPECTRA, "ignore")
 Block = Callable[[int, int], np.ndarray]  # (class a, class b) -> K of the rows of a against those of b
-
-
-# --- one pair ---
 
 
 class PairModel(NamedTuple):
@@ -52,13 +58,11 @@ class PairSolver:
         K, carry = self.definite(pair, K)
         side = np.repeat([0, 1], [n_first, len(K) - n_first])
         cache = 1 + 4 * len(K) ** 2 / 2**20  # megabytes: all of it, so that no row is fetched twice
-        svc = SVC(C=self.C, kernel="precomputed", tol=self.tol, cache_size=cache).fit(K, side, weights)
-        signed = np.zeros(len(K))
-        signed[svc.support_] = svc.dual_coef_[0]
+        signed, intercept = solve_pair(K, side, weights, self.C, self.tol, cache)
         coef = signed if carry is None else carry @ signed
         support, exemplars = np.flatnonzero(signed), np.flatnonzero(coef)
-        intercept, squared_norm = float(svc.intercept_[0]), _squared_norm(K, signed)
-        return PairModel(support, signed[support], exemplars, coef[exemplars], intercept, squared_norm)
+        norm = _squared_norm(K, signed)
+        return PairModel(support, signed[support], exemplars, coef[exemplars], intercept, norm)
 
     def definite(self, pair: tuple[int, int], K: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Return K made positive semi-definite, and what does the same to new samples (None: nothing)."""
@@ -82,6 +86,16 @@ class PairSolver:
         return K, None
 
 
+def solve_pair(
+    K: np.ndarray, side: np.ndarray, weights: np.ndarray, C: float, tol: float, cache: float
+) -> tuple[np.ndarray, float]:
+    """Return the signed dual variables yα and the intercept of one problem; LIBSVM keeps ``cache`` MB of K."""
+    svc = SVC(C=C, kernel="precomputed", tol=tol, cache_size=cache).fit(K, side, weights)
+    signed = np.zeros(len(K))
+    signed[svc.support_] = svc.dual_coef_[0]
+    return signed, float(svc.intercept_[0])
+
+
 def _squared_norm(K: np.ndarray, signed: np.ndarray) -> float:
     """Return αᵀ Y K Y α; one below 0 by no more than rounding errors is 0, so that the rest tell of an indefinite K."""
     value = float(signed @ (K @ signed))
@@ -98,14 +112,6 @@ def _has_cholesky(K: np.ndarray, noise: float) -> bool:
     return True
 
 
-# --- all pairs ---
-
-
-class _Task(NamedTuple):
-    pair: tuple[int, int]
-    blocks: tuple[np.ndarray, np.ndarray, np.ndarray] | None  # within a, between, within b; None if a side is empty
-
-
 def train_pairs(
     block: Block, rows_of: list[np.ndarray], weights: np.ndarray, solver: PairSolver, plan: PairPlan, verbose: int
 ) -> list[PairModel]:
@@ -114,7 +120,7 @@ def train_pairs(
     The blocks are computed by the calling thread, those between two classes when their turn comes, while ``plan.jobs``
     other threads train (LIBSVM lets go of Python's lock).
     """
-    threads = n_workers()
+    threads, pairs = n_workers(), class_pairs(len(rows_of))
     buffers: SimpleQueue[np.ndarray] = SimpleQueue()  # used again: of new matrices the allocator would keep as much
     for _ in range(plan.jobs):
         buffers.put(np.empty(plan.rows**2))
@@ -123,36 +129,36 @@ def train_pairs(
     def within(a: int) -> np.ndarray:
         return block(a, a)
 
-    def tasks() -> Iterator[_Task]:
-        for a, b in class_pairs(len(rows_of)):
-            blocks = None
+    def tasks() -> Iterator[tuple[int, int, list[np.ndarray]]]:
+        for a, b in pairs:
+            blocks = []
             if len(rows_of[a]) and len(rows_of[b]):
                 with workers(threads):
-                    blocks = within(a), block(a, b), within(b)
-            yield _Task((a, b), blocks)
+                    blocks = [within(a), block(a, b), within(b)]
+            yield a, b, blocks  # none, if a side is empty
 
-    def train(task: _Task) -> PairModel:
-        a, b = task.pair
-        if task.blocks is None:
+    def train(task: tuple[int, int, list[np.ndarray]]) -> PairModel:
+        a, b, blocks = task
+        if not blocks:
             return _uncontested(float(len(rows_of[b]) > 0) - float(len(rows_of[a]) > 0))
         rows = np.concatenate([rows_of[a], rows_of[b]])
         buffer = buffers.get()
         try:
-            model = solver(task.pair, _assembled(*task.blocks, buffer), len(rows_of[a]), weights[rows])
+            model = solver((a, b), _assembled(blocks, buffer), len(rows_of[a]), weights[rows])
         finally:
             buffers.put(buffer)
         return model._replace(support=rows[model.support], exemplars=rows[model.exemplars])
 
     models = []
-    n_pairs = len(class_pairs(len(rows_of)))
-    with workers(plan.jobs), progress("training pairs of classes", n_pairs, verbose) as shown:
+    with workers(plan.jobs), progress("training pairs of classes", len(pairs), verbose) as shown:
         for model in thread_map(train, tasks()):
             models.append(model)
             shown.advance(1)
     return models
 
 
-def _assembled(within_a: np.ndarray, between: np.ndarray, within_b: np.ndarray, buffer: np.ndarray) -> np.ndarray:
+def _assembled(blocks: list[np.ndarray], buffer: np.ndarray) -> np.ndarray:
+    within_a, between, within_b = blocks
     n_a, n = len(within_a), len(within_a) + len(within_b)
     K = buffer[: n * n].reshape(n, n)
     K[:n_a, :n_a], K[:n_a, n_a:] = within_a, between
@@ -164,9 +170,6 @@ def _uncontested(decision: float) -> PairModel:
     """Return the model of a pair of which one class (or neither) has rows: it always says the same."""
     none = np.empty(0, dtype=np.intp)
     return PairModel(none, np.empty(0), none, np.empty(0), decision, np.nan)
-
-
-# --- deciding ---
 
 
 @dataclass(frozen=True)
@@ -217,6 +220,46 @@ def votes_of(models: list[PairModel], labels: np.ndarray, n_classes: int) -> Vot
     return Votes(n_classes, exemplars, places, columns, coefs, np.array([model.intercept for model in models]))
 
 
-def rows_of_classes(labels: np.ndarray, n_classes: int, used: Any) -> list[np.ndarray]:
-    """Return the rows of each class among those that are ``used`` (a mask)."""
-    return [np.flatnonzero((labels == c) & used) for c in range(n_classes)]
+def rows_of_classes(labels: np.ndarray, n_classes: int, rows: np.ndarray) -> list[np.ndarray]:
+    """Return the rows of each class among these."""
+    return [rows[labels[rows] == c] for c in range(n_classes)]
+
+
+class OneVsOneClassifier(TunableMeasures, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Abstract: a classifier that decides every pair of classes, in ``pairs_``, and counts the votes."""
+
+    @abstractmethod
+    def _decide(self, samples: Any, first_row: int) -> np.ndarray:
+        """Return the decisions of all pairs on some consecutive samples, of which the first has this number."""
+
+    @abstractmethod
+    def _rows_each(self) -> int:
+        """Return how many samples to decide on at a time."""
+
+    def pair_decision(self, X: Any) -> np.ndarray:
+        """Return the decision value of every pair, of shape (n, n_pairs): above 0 for the pair's second class."""
+        check_is_fitted(self, "classes_")
+        X = check_vectors(self, X, self._vectors, reset=False)
+        with workers(self.n_jobs):
+            out = np.empty((n_rows(X), len(self.pairs_)))
+            return by_blocks(X, self._decide, out, self._rows_each(), "predicting", self.verbose)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the decision values as SVC does: (n,) for two classes, above 0 for the second, else (n, n_classes).
+
+        For more than two classes they are the votes of every class, and a fraction below a third for the sum of the
+        decisions of its pairs, which tells ties apart.
+        """
+        decisions = self.pair_decision(X)
+        return decisions[:, 0] if len(self.classes_) == 2 else class_scores(decisions, self.pairs_, len(self.classes_))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of every sample: the one with the most votes, of several the first, as LIBSVM does."""
+        votes = count_votes(self.pair_decision(X), self.pairs_, len(self.classes_))
+        predicted: np.ndarray = self.classes_[votes.argmax(axis=1)]
+        return predicted
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        mark_input(tags, self.measures, getattr(self, "basis", None))
+        return tags

@@ -2,19 +2,10 @@
 
 from besvm._support.public import publish
 from besvm.basis.choose import Exemplars
-from besvm.basis.diverse import FarthestBasis, PivotedBasis
+from besvm.basis.contract import IndexBasis, RandomBasis
+from besvm.basis.diverse import FarthestBasis, KMedoidsBasis, PivotedBasis
 from besvm.basis.gradient import GradientBasis
-from besvm.basis.medoids import KMedoidsBasis
-from besvm.basis.simple import IndexBasis, RandomBasis
 
-__all__ = [
-    "Exemplars",
-    "FarthestBasis",
-    "GradientBasis",
-    "IndexBasis",
-    "KMedoidsBasis",
-    "PivotedBasis",
-    "RandomBasis",
-]
+__all__ = ["Exemplars", "FarthestBasis", "GradientBasis", "IndexBasis", "KMedoidsBasis", "PivotedBasis", "RandomBasis"]
 
 publish(__name__, __all__)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from besvm._support.rows import n_rows, take
-from besvm.basis.simple import RandomBasis
+from besvm.basis.contract import RandomBasis
 from besvm.similarities.contract import Similarity
 
 AUTO_SIZE = 1000

@@ -1,14 +1,14 @@
-"""What chooses a basis: the selector's contract, how many rows of which class, and checked similarities."""
+"""What chooses a basis: the selector's contract, how many rows of which class, and the selectors that never look."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from besvm._support.rows import n_rows
 from besvm._support.validation import check_block, check_count
 from besvm.similarities.contract import Similarity
 
@@ -39,39 +39,26 @@ def checked_similarities(
     return np.array(S, dtype=dtype)  # a copy: it will be normalized in place
 
 
-@dataclass(frozen=True)
-class Pool:
-    """Rows of one class, and how many of them are wanted."""
-
-    rows: np.ndarray
-    quota: int
-
-
-def pools_of(selector: Any, n: int, y: np.ndarray | None) -> list[Pool]:
+def pools_of(selector: Any, n: int, y: np.ndarray | None) -> list[tuple[np.ndarray, int]]:
     """Return the rows of every class (or all of them, without classes), and how many a selector wants of each."""
     if (selector.n is None) == (selector.per_class is None):
         raise ValueError(f"{type(selector).__name__} takes either n or per_class, got {selector!r}")
-    if selector.per_class is not None:
-        if y is None:
-            raise ValueError("per_class needs class labels; give y, or use n instead")
-        wanted = check_count("per_class", selector.per_class)
-        pools = []
-        for label in np.unique(y):
-            rows = np.flatnonzero(y == label)
-            if wanted > len(rows):
-                raise ValueError(
-                    f"per_class must be at most {len(rows)} (the rows of class {label!s} to choose from), got {wanted}"
-                )
-            pools.append(Pool(rows, wanted))
-        return pools
-    wanted = check_count("n", selector.n)
-    if wanted > n:
-        raise ValueError(f"the number of bases must be at most {n} (the rows to choose from), got {wanted}")
+    rows_of = [np.arange(n)] if y is None else [np.flatnonzero(y == label) for label in np.unique(y)]
+    if selector.per_class is None:
+        wanted = check_count("n", selector.n)
+        if wanted > n:
+            raise ValueError(f"the number of bases must be at most {n} (the rows to choose from), got {wanted}")
+        return list(zip(rows_of, _even_shares(wanted, [len(rows) for rows in rows_of]), strict=True))
     if y is None:
-        return [Pool(np.arange(n), wanted)]
-    rows_of = [np.flatnonzero(y == label) for label in np.unique(y)]
-    quotas = _even_shares(wanted, [len(rows) for rows in rows_of])
-    return [Pool(rows, quota) for rows, quota in zip(rows_of, quotas, strict=True)]
+        raise ValueError("per_class needs class labels; give y, or use n instead")
+    wanted = check_count("per_class", selector.per_class)
+    for rows in rows_of:
+        if wanted > len(rows):
+            label = y[rows[0]]
+            raise ValueError(
+                f"per_class must be at most {len(rows)} (the rows of class {label!s} to choose from), got {wanted}"
+            )
+    return [(rows, wanted) for rows in rows_of]
 
 
 def _even_shares(total: int, sizes: list[int]) -> list[int]:
@@ -88,3 +75,64 @@ def _even_shares(total: int, sizes: list[int]) -> list[int]:
 def subsample(rows: np.ndarray, at_most: int, rng: np.random.Generator) -> np.ndarray:
     """Return the rows, or ``at_most`` of them at random."""
     return rows if len(rows) <= at_most else np.sort(rng.choice(rows, at_most, replace=False))
+
+
+class RandomBasis(BasisSelector):
+    """Rows drawn at random ("Rand" in the paper).
+
+    Parameters
+    ----------
+    n : int, optional
+        How many rows in all. With class labels they are spread evenly over the classes, as far as the classes go.
+    per_class : int, optional
+        How many rows of each class, instead of ``n``.
+    balanced : bool, default=True
+        Whether ``n`` rows are spread evenly over the classes, rather than drawn whatever their class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from besvm.basis import RandomBasis
+    >>> y = np.array([0] * 90 + [1] * 10)
+    >>> rows = RandomBasis(8)(np.zeros((100, 1)), y, None, np.random.default_rng(0))
+    >>> np.bincount(y[rows])
+    array([4, 4])
+    """
+
+    def __init__(self, n: int | None = None, *, per_class: int | None = None, balanced: bool = True) -> None:
+        self.n = n
+        self.per_class = per_class
+        self.balanced = balanced
+
+    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
+        """Return random rows, in ascending order."""
+        pools = pools_of(self, n_rows(X), y if self.balanced or self.per_class is not None else None)
+        chosen = [rng.choice(rows, quota, replace=False) for rows, quota in pools]
+        return np.sort(np.concatenate(chosen))
+
+
+class IndexBasis(BasisSelector):
+    """The first rows of each class ("Indx" in the paper): no chance involved.
+
+    Parameters
+    ----------
+    n : int, optional
+        How many rows in all, spread evenly over the classes; without labels, the first ``n``.
+    per_class : int, optional
+        How many rows of each class, instead of ``n``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from besvm.basis import IndexBasis
+    >>> IndexBasis(per_class=2)(np.zeros((6, 1)), np.array([0, 0, 0, 1, 0, 1]), None, None)
+    array([0, 1, 3, 5])
+    """
+
+    def __init__(self, n: int | None = None, *, per_class: int | None = None) -> None:
+        self.n = n
+        self.per_class = per_class
+
+    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
+        """Return the first rows of every class, in ascending order."""
+        return np.sort(np.concatenate([rows[:quota] for rows, quota in pools_of(self, n_rows(X), y)]))

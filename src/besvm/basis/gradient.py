@@ -9,8 +9,7 @@ import numpy as np
 
 from besvm._support.rows import n_rows, take
 from besvm._support.validation import check_count, check_positive
-from besvm.basis.contract import BasisSelector, checked_similarities, pools_of, subsample
-from besvm.basis.simple import RandomBasis
+from besvm.basis.contract import BasisSelector, RandomBasis, checked_similarities, pools_of, subsample
 from besvm.blocks import MemoryBlocks
 from besvm.normalize.affine import fit_mean_norm
 from besvm.similarities.contract import Similarity
@@ -101,14 +100,14 @@ class _Stage:
         pools = pools_of(selector, n_rows(X), y)
         labels = np.unique(y, return_inverse=True)[1]
         if selector.per_class is None:
-            total = sum(pool.quota for pool in pools)
+            total = sum(quota for _, quota in pools)
             some = RandomBasis(min(n_rows(X), int(np.ceil(oversample * total))))
             self.rows = some(X, y, similarity, rng)  # of the candidates
             self.groups, self.quotas = np.zeros(len(self.rows), dtype=int), np.array([total])
         else:
-            each = [subsample(pool.rows, int(np.ceil(oversample * pool.quota)), rng) for pool in pools]
+            each = [subsample(rows, int(np.ceil(oversample * quota)), rng) for rows, quota in pools]
             self.rows = np.concatenate(each)
-            self.groups, self.quotas = labels[self.rows], np.array([pool.quota for pool in pools])
+            self.groups, self.quotas = labels[self.rows], np.array([quota for _, quota in pools])
         share = min(1.0, check_count("max_rows", selector.max_rows) / n_rows(X))
         rows_of = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
         if len(rows_of) < 2:

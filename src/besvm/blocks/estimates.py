@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from math import ceil, isqrt
 
 from besvm._support.threads import n_waiting
-from besvm.blocks.computed import COMPUTE_BYTES
-from besvm.blocks.disk import DISK_BYTES
-from besvm.blocks.memory import CACHE_BYTES, COARSE_BYTES
+from besvm.blocks.stores import CACHE_BYTES, COARSE_BYTES, COMPUTE_BYTES, DISK_BYTES
 
 HESSIAN_BYTES = 1 << 28  # what the Hessians of the L1 columns solved together may take
 SPARING = 8  # times less, where memory is short
@@ -27,9 +25,6 @@ EIGEN_ARRAYS = 7  # of a matrix's own size, in float64, that its eigenvectors ta
 # for every entry of a pair's matrix: float64 itself and LIBSVM's float32 cache, then what the spectrum takes
 PAIR, CHECK, SQUARE, EIGEN = 12, 8, 16, 48
 PAIR_VIEW = 40  # for every entry of a pair's matrix that is looked at: itself, its spectrum fixed, its eigenvectors
-
-
-# --- the linear solvers ----------------------------------------------------------------------------------------------
 
 
 def first_rank(size: int) -> int:
@@ -96,18 +91,12 @@ def _pass_bytes(n: int, width: int, itemsize: int, storage: str, n_jobs: int, re
     return min(at_once, n_blocks) * copies * min(block, whole) + min(waiting, n_blocks) * result
 
 
-# --- normalizations --------------------------------------------------------------------------------------------------
-
-
 def nystrom_bytes(sizes: Sequence[int], n: int, itemsize: int, n_jobs: int) -> int:
     """Return what decomposing a matrix for each of the bases takes: its eigenvectors, or before them its sum."""
     entries = sum(size**2 for size in sizes)
     n_blocks = ceil(itemsize * n * sum(sizes) / CACHE_BYTES)
     waiting = min(n_waiting(n_jobs) + 1, n_blocks)
     return max(8 * EIGEN_ARRAYS * max(sizes) ** 2, (waiting * itemsize + 2 * 8) * entries)
-
-
-# --- kernel SVMs, pair by pair ---------------------------------------------------------------------------------------
 
 
 def pair_bytes(rows: int, spectrum: str | None, trusted: bool) -> int:

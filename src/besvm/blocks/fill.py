@@ -10,9 +10,7 @@ import numpy as np
 from besvm._support.progress import progress
 from besvm._support.rows import n_rows, span
 from besvm._support.threads import slices
-from besvm.blocks.computed import ComputedBlocks
-from besvm.blocks.disk import DiskBlocks
-from besvm.blocks.memory import MemoryBlocks
+from besvm.blocks.stores import ComputedBlocks, DiskBlocks, MemoryBlocks
 
 Out = TypeVar("Out", bound=Any)
 
@@ -32,25 +30,9 @@ class Source(Protocol):
 def by_blocks(
     X: Any, compute: Callable[[Any, int], np.ndarray], out: Out, rows_each: int, what: str, verbose: int = 0
 ) -> Out:
-    """Fill ``out`` with ``compute(samples, first_row)``, some rows of X at a time, and return it.
+    """Fill ``out`` with ``compute(samples, first_row)``, ``rows_each`` rows of X at a time, and return it.
 
-    Parameters
-    ----------
-    X : anything with a length and slices
-    compute : callable
-        Gets consecutive samples of X and the number of the first, and returns their rows of ``out``.
-    out : array of len(X) rows, or whatever takes ``out[rows] = block``
-    rows_each : int
-        How many samples to take at a time.
-    what : str
-        What is being done, for the bar.
-    verbose : int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> by_blocks([3, 1, 2], lambda samples, first_row: np.square(samples), np.empty(3), 2, "squaring")
-    array([9., 1., 4.])
+    ``out`` is an array, or whatever takes ``out[rows] = block``; ``what`` is being done, says the bar.
     """
     n = n_rows(X)
     with progress(what, n, verbose) as shown:

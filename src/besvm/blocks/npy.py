@@ -23,23 +23,7 @@ class NpyMatrix:
     """A matrix in an .npy file, of which only the rows asked for are ever in memory.
 
     Opening checks that the file is whole: a matrix of floating-point numbers, and exactly as long as it says.
-
-    Parameters
-    ----------
-    path : Path
-    advice : str
-        What to do about a full disk, for the message.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import tempfile
-    >>> matrix = NpyMatrix.create(Path(tempfile.mkdtemp()) / "a.npy", (3, 2), np.float32)
-    >>> matrix[slice(1, 3)] = np.ones((2, 2))
-    >>> np.load(matrix.path)
-    array([[0., 0.],
-           [1., 1.],
-           [1., 1.]], dtype=float32)
+    ``advice`` says what to do about a full disk.
     """
 
     def __init__(self, path: Path, advice: str = ADVICE) -> None:

@@ -39,15 +39,7 @@ def limit_bytes(memory_limit: Limit) -> int:
 
 
 def check_fits(what: str, need: int, memory_limit: Limit) -> None:
-    """Refuse what would take more memory than the limit.
-
-    Examples
-    --------
-    >>> check_fits("the matrix", 8 * 1000**2, "1 MB")
-    Traceback (most recent call last):
-        ...
-    MemoryError: the matrix must stay within 1.0 MB, but needs 8.0 MB; raise memory_limit or use fewer rows
-    """
+    """Refuse what would take more memory than the limit."""
     limit = limit_bytes(memory_limit)
     if need > limit:
         raise MemoryError(
@@ -56,36 +48,18 @@ def check_fits(what: str, need: int, memory_limit: Limit) -> None:
         )
 
 
-# --- a linear SVM on features ----------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Plan:
-    """Where the features go, what training may take, and why.
+    """Where the features go, what training may take, and why."""
 
-    Attributes
-    ----------
-    storage : {"memory", "disk", "recompute"}
-    solver_options : dict
-        What the solver must be told to keep to the plan.
-    n_jobs : int or None
-        How many threads may work at once, where the blocks of all of them would break the limit; None: all.
-    folder : Path or None
-        Where files go, if the features live on disk.
-    features, work, limit : int
-        Bytes: of the features, of what training takes beside them, and what may be taken in all.
-    note : str
-        What the user should know about the temporary folder.
-    """
-
-    storage: str
-    solver_options: dict[str, Any]
-    n_jobs: int | None
-    folder: Path | None
-    features: int
-    work: int
-    limit: int
-    note: str = ""
+    storage: str  # "memory", "disk" or "recompute"
+    solver_options: dict[str, Any]  # what the solver must be told to keep to the plan
+    n_jobs: int | None  # threads, where the blocks of all of them would break the limit; None: all
+    folder: Path | None  # where files go, if the features live on disk
+    features: int  # bytes
+    work: int  # bytes that training takes beside the features
+    limit: int  # bytes that may be taken in all
+    note: str = ""  # what the user should know about the temporary folder
 
     def __str__(self) -> str:
         need = f"the features take {show_bytes(self.features)} and training {show_bytes(self.work)} more"
@@ -109,29 +83,10 @@ def plan_training(
 ) -> Plan:
     """Choose a store that keeps the peak under the limit; say what is missing where none does.
 
-    Parameters
-    ----------
-    n, width, itemsize : int
-        The rows and columns of the features to train on, and the bytes of a number.
-    n_columns : int
-        How many problems are solved at once.
-    penalty : {"l2", "l1"}
-    beside : int
-        Bytes that something else takes during training.
-    features : int, optional
-        The bytes of all features, where they are more than those trained on at a time.
-    storage : {"auto", "memory", "disk", "recompute"}
-    folder : Path, optional
-        Where the user wants files to go; by default to a temporary folder on a disk with room.
-    memory_limit : int, float, str or None
-        With a limit, the solver is told to save memory, at the cost of passes.
-
-    Examples
-    --------
-    >>> from besvm._support.threads import workers
-    >>> with workers(2):
-    ...     print(plan_training(10_000, 4_000, 4, 10, memory_limit="1 GB"))
-    features in memory: the features take 160 MB and training 243 MB more; the limit is 1.0 GB
+    ``n`` rows of ``width`` features, of ``itemsize`` bytes each, are trained in ``n_columns`` columns at once.
+    ``beside`` are bytes that something else takes meanwhile, ``features`` those of all features, where they are more
+    than are trained on at a time; ``folder`` is where the user wants files to go. With a limit, the solver is told to
+    save memory, at the cost of passes.
     """
     if storage not in STORAGES:
         raise ValueError(f"storage must be one of {', '.join(map(repr, STORAGES))}, got {storage!r}")
@@ -190,9 +145,6 @@ def _disk_with_room(n_bytes: int) -> tuple[Path | None, str]:
     return None, f"; {usual} is memory and no disk: set TMPDIR to a folder on a disk" if is_memory(usual) else ""
 
 
-# --- kernel SVMs, pair by pair ---------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class PairPlan:
     """How many pairs are trained at once, and whether the blocks within the classes are kept for the next pair."""
@@ -216,13 +168,6 @@ def plan_pairs(
     """Choose the quickest way to train all pairs of classes of these sizes within the limit, or refuse.
 
     ``held`` bytes are taken already, or will be whatever the plan.
-
-    Examples
-    --------
-    >>> from besvm._support.threads import workers
-    >>> with workers(2):
-    ...     print(plan_pairs([1000, 1000, 900], 4, None, True, 10**9))
-    the largest pair's matrix takes 32 MB (2,000 rows), training 178 MB in all, 2 at a time; the limit is 1.0 GB
     """
     rows = sum(sorted(sizes)[-2:])
     solve = pair_bytes(rows, spectrum, trusted)

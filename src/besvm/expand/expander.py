@@ -9,7 +9,7 @@ import numpy as np
 
 from besvm._support.rows import n_rows, take
 from besvm._support.validation import check_block
-from besvm.blocks.computed import rows_per_block
+from besvm.blocks.stores import rows_per_block
 from besvm.expand.features import Samples
 from besvm.similarities.contract import Similarity
 

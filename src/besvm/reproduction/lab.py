@@ -14,7 +14,7 @@ import numpy as np
 
 from besvm._support.threads import slices
 from besvm.blocks import MemoryBlocks
-from besvm.blocks.computed import rows_per_block
+from besvm.blocks.stores import rows_per_block
 from besvm.features import FHOG
 from besvm.linear import LinearSVMClassifier
 from besvm.measures import parse_shorthand

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import uuid4
 
 from besvm._support.progress import Progress, progress, say
 from besvm._support.rows import n_rows, span
 from besvm._support.threads import slices
-from besvm.blocks.joined import JoinedBlocks, Part
+from besvm.blocks.stores import JoinedBlocks, Part
 from besvm.expand import Expander, learn_feature_map
 from besvm.normalize import Normalization
-from besvm.selection.fingerprint import fingerprint
-from besvm.selection.sources import UnknownSourceError, besvm_sources
+from besvm.selection.fingerprint import UnknownSourceError, besvm_sources, fingerprint
 from besvm.selection.split import Split
 from besvm.selection.store import FeatureStore, ScoreBook, file_name
 from besvm.similarities.lookup import resolve
@@ -65,11 +62,6 @@ def find_keys(
             lasting.append(False)
         keys.append(file_name(name, recipe))
     return Keys(keys, lasting, ScoreBook(folder / f"{file_name('scores', problem)}.json"))
-
-
-def scratch(in_memory: bool, folder: Path | None) -> Any:
-    """Return a folder that is there inside the ``with``, for what no later run finds; None if memory will do."""
-    return nullcontext() if in_memory else tempfile.TemporaryDirectory(prefix="besvm-", dir=folder)
 
 
 def compute_features(

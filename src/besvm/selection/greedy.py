@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,7 +30,7 @@ from besvm.classifier import BESVMClassifier
 from besvm.expand import Expander, fit_expander, mark_input
 from besvm.measures import Measure, as_measures, compares_vectors
 from besvm.normalize import as_normalization
-from besvm.selection.candidates import compute_features, find_keys, scratch
+from besvm.selection.candidates import compute_features, find_keys
 from besvm.selection.split import Split, given, hold_out
 from besvm.selection.store import FeatureStore, make_folder
 from besvm.selection.trace import draw, table
@@ -184,8 +186,10 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         say(self.verbose, str(chosen))
         in_memory = chosen.storage == "memory"
         keys = find_keys(split, expander, names, normalization, (float(self.C), float(self.tol)), folder, self.verbose)
-        with scratch(in_memory, folder or chosen.folder) as passing, workers(chosen.n_jobs):
-            stores = FeatureStore(folder, in_memory), FeatureStore(passing and Path(passing), in_memory)
+        scratch = None if in_memory else TemporaryDirectory(prefix="besvm-", dir=folder or chosen.folder)
+        with scratch or nullcontext(), workers(chosen.n_jobs):
+            passing = Path(scratch.name) if scratch else None  # for what no later run finds
+            stores = FeatureStore(folder, in_memory), FeatureStore(passing, in_memory)
             parts = compute_features(split, expander, keys, normalization, *stores, self.verbose)
             options = {"C": float(self.C), "tol": float(self.tol), **chosen.solver_options}
             trials = Trials(split, parts, keys.names, names, keys.scores, options)

@@ -5,26 +5,28 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from besvm._support.files import sweep, whole_file, write_text
-from besvm.blocks.joined import Part
 from besvm.blocks.npy import NpyMatrix
+from besvm.blocks.stores import Part
 
 ADVICE = "choose a folder on a larger disk, or use a smaller basis"
 
 
+@dataclass(frozen=True)
 class FeatureStore:
     """Finished matrices by key: in memory, or as .npy files in a folder that a later run finds again.
 
     A file gets its name only when it is whole. One that is damaged, of the wrong shape or not finite is made anew.
     """
 
-    def __init__(self, folder: Path | None, in_memory: bool) -> None:
-        self.folder, self.in_memory = folder, in_memory
+    folder: Path | None
+    in_memory: bool
 
     def get(self, key: str, shape: tuple[int, int], dtype: np.dtype[Any], fill: Callable[[Part], None]) -> Part:
         """Return the matrix of this key: what was kept, or a new one that ``fill`` fills."""
@@ -37,9 +39,7 @@ class FeatureStore:
             with whole_file(path) as unfinished:
                 fill(NpyMatrix.create(unfinished, shape, dtype, ADVICE))
         kept = NpyMatrix(path)
-        if self.in_memory:
-            return np.array(kept[slice(0, shape[0])])
-        return kept
+        return np.array(kept[slice(0, shape[0])]) if self.in_memory else kept
 
 
 def _is_sound(path: Path, shape: tuple[int, int], dtype: np.dtype[Any]) -> bool:

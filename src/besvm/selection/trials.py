@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from besvm._support.progress import Progress, progress, say
 from besvm._support.threads import threads_for
-from besvm.blocks.joined import JoinedBlocks, Part
+from besvm.blocks.stores import JoinedBlocks, Part
 from besvm.selection.split import Split
 from besvm.selection.store import ScoreBook
 from besvm.selection.trace import SelectionStep, stopped

@@ -18,8 +18,8 @@ from collections.abc import Callable
 import numpy as np
 
 from besvm._support.threads import thread_map
-from besvm.blocks.contract import RowBlocks
 from besvm.blocks.estimates import HESSIAN_BYTES, l1_budget
+from besvm.blocks.stores import RowBlocks
 from besvm.solver.l1_model import Model, shrunk, smallest_subgradient
 from besvm.solver.problem import TINY, Columns, Intercept, Problem, Result
 

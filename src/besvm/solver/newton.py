@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from besvm.blocks.contract import RowBlocks
+from besvm.blocks.stores import RowBlocks
 from besvm.solver.preconditioner import Preconditioner, sketch
 from besvm.solver.problem import Columns, Intercept, Problem, Result
 

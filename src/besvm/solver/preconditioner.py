@@ -10,9 +10,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from besvm._support.threads import WORTH_THREADS, slices, thread_map
-from besvm.blocks.contract import rows_for
 from besvm.blocks.estimates import first_rank, last_rank
-from besvm.blocks.memory import CACHE_BYTES
+from besvm.blocks.stores import CACHE_BYTES, rows_for
 
 FLAT = 40.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
 STIFF = 0.01  # rounding errors of this share of the flat part are worth a second projection

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import issparse
 
-from besvm.blocks.contract import RowBlocks
+from besvm.blocks.stores import RowBlocks
 from besvm.solver.preconditioner import Preconditioner
 
 Intercept = Literal["free", "penalized", "none"]

@@ -1,0 +1,217 @@
+"""A tall matrix seen a block of rows at a time: the contract, and the stores that keep it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from besvm._support.threads import slices, thread_map
+from besvm.blocks.npy import NpyMatrix
+
+T = TypeVar("T")
+CACHE_BYTES = 1 << 22  # a block that the second product of a pass still finds in the cache
+COARSE_BYTES = 1 << 24  # a block whose product with itself is worth a matrix of its own
+COMPUTE_BYTES = 1 << 24  # enough rows for a similarity to run at full speed
+DISK_BYTES = 1 << 23  # long reads, yet small beside any memory limit
+ADVICE = "set TMPDIR to a larger disk, choose storage='recompute', or use a smaller basis"
+
+
+class RowBlocks(ABC):
+    """A matrix of ``shape`` that is only ever read by ``map`` and ``sum``, a block of rows at a time."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+
+    @abstractmethod
+    def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
+        """Yield ``fn(rows, block)`` for every block, in row order.
+
+        ``coarse`` asks for fewer, larger blocks: right where the result of ``fn`` is itself a large matrix.
+        """
+
+    @abstractmethod
+    def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
+        """Replace every block by ``fn(rows, block)``, which may work in place."""
+
+    def sum(self, fn: Callable[[slice, Any], tuple[Any, ...]], coarse: bool = False) -> tuple[Any, ...]:
+        """Return the sums, item by item, of the tuples that ``fn`` gives; always added in row order."""
+        totals: list[Any] = []
+        for parts in self.map(fn, coarse):
+            if not totals:
+                totals = [np.array(part, dtype=np.float64) for part in parts]
+            else:
+                for total, part in zip(totals, parts, strict=True):
+                    total += part
+        return tuple(totals)
+
+    def close(self) -> None:  # noqa: B027  (most stores have nothing to give back)
+        """Give back whatever the matrix holds."""
+
+    def __enter__(self) -> RowBlocks:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def rows_for(n_bytes: int, n_columns: int, itemsize: int) -> int:
+    """Return how many rows take about so many bytes: a multiple of 16, as products on blocks of rows like it."""
+    return max(16, n_bytes // max(1, n_columns * itemsize) // 16 * 16)
+
+
+def slices_of(blocks: RowBlocks, coarse: bool) -> list[slice]:
+    """Return the blocks of rows of a matrix that is read as if it were in memory."""
+    n_bytes = COARSE_BYTES if coarse else CACHE_BYTES
+    return slices(blocks.shape[0], rows_for(n_bytes, blocks.shape[1], blocks.dtype.itemsize))
+
+
+class MemoryBlocks(RowBlocks):
+    """A matrix in memory, dense or in CSR form; never copied.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> blocks = MemoryBlocks(np.ones((5, 2)))
+    >>> blocks.sum(lambda rows, block: (block.sum(axis=0), len(block)))
+    (array([5., 5.]), array(5.))
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.shape = matrix.shape
+        self.dtype = matrix.dtype
+
+    def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
+        """Yield ``fn(rows, block)``, computed on all threads."""
+        return thread_map(lambda rows: fn(rows, self.matrix[rows]), slices_of(self, coarse))
+
+    def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
+        """Replace every block in place."""
+        for rows, block in self.map(lambda rows, block: (rows, fn(rows, block))):
+            if not np.may_share_memory(block, self.matrix):
+                self.matrix[rows] = block
+
+
+def rows_per_block(width: int, itemsize: int = 4) -> int:
+    """Return how many rows of features are worth computing at once."""
+    return rows_for(COMPUTE_BYTES, width, itemsize)
+
+
+class ComputedBlocks(RowBlocks):
+    """A matrix that is computed anew on every pass: slow, and takes no room at all.
+
+    ``compute(rows)`` returns the block of those rows; it may use all threads itself.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        compute: Callable[[slice], np.ndarray],
+        dtype: Any = np.float32,
+        rows_each: int | None = None,
+    ) -> None:
+        self.shape = shape
+        self.dtype = np.dtype(dtype)
+        self._compute = compute
+        self._slices = slices(shape[0], rows_each or rows_per_block(shape[1], self.dtype.itemsize))
+
+    def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
+        """Yield ``fn(rows, block)``; the blocks come one after the other, each computed on all threads."""
+        for rows in self._slices:
+            yield fn(rows, self._compute(rows))
+
+    def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
+        """Apply ``fn`` to every block from now on, whenever it is computed."""
+        compute = self._compute
+        self._compute = lambda rows: fn(rows, compute(rows))
+
+
+class DiskBlocks(RowBlocks):
+    """A matrix in a file of its own, mapped into memory one block at a time and removed when closed.
+
+    ``folder`` is where the temporary folder is made: by default where Python's ``tempfile`` makes them. The rows are
+    written to ``matrix``.
+    """
+
+    def __init__(self, shape: tuple[int, int], dtype: Any = np.float32, folder: Any = None) -> None:
+        self.shape = shape
+        self.dtype = np.dtype(dtype)
+        own = tempfile.mkdtemp(prefix="besvm-", dir=folder)
+        self._remove = weakref.finalize(self, shutil.rmtree, own, ignore_errors=True)
+        try:
+            self.matrix = NpyMatrix.create(Path(own) / "features.npy", shape, dtype, ADVICE)
+        except BaseException:
+            self.close()
+            raise
+
+    def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
+        """Yield ``fn(rows, block)``, read and computed on all threads."""
+        rows_each = rows_for(DISK_BYTES, self.shape[1], self.dtype.itemsize)
+        return thread_map(lambda rows: fn(rows, self.matrix[rows]), slices(self.shape[0], rows_each))
+
+    def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
+        """Rewrite the file block by block."""
+
+        def rewrite(rows: slice, block: np.ndarray) -> None:
+            self.matrix[rows] = fn(rows, block.copy())
+
+        for _ in self.map(rewrite):
+            pass
+
+    def close(self) -> None:
+        """Remove the folder."""
+        self._remove()
+
+
+class Part(Protocol):
+    """What can be joined with others: an array, or a matrix in a file."""
+
+    @property
+    def shape(self) -> Any: ...
+    @property
+    def dtype(self) -> Any: ...
+    def __getitem__(self, rows: slice) -> np.ndarray: ...
+    def __setitem__(self, rows: slice, block: np.ndarray) -> None: ...
+
+
+class JoinedBlocks(RowBlocks):
+    """Some rows of several parts, as one matrix; the blocks of one part are views, those of several are joined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> both = JoinedBlocks([np.zeros((4, 1)), np.ones((4, 2))], slice(1, 4))
+    >>> both.shape, both.sum(lambda rows, block: (block.sum(axis=0),))
+    ((3, 3), (array([0., 3., 3.]),))
+    """
+
+    def __init__(self, parts: list[Part], rows: slice) -> None:
+        self.parts = parts
+        self.first = rows.start
+        self.shape = (rows.stop - rows.start, sum(part.shape[1] for part in parts))
+        self.dtype = np.result_type(*[part.dtype for part in parts])
+
+    def _there(self, rows: slice) -> slice:
+        return slice(self.first + rows.start, self.first + rows.stop)
+
+    def _read(self, rows: slice) -> np.ndarray:
+        there = self._there(rows)
+        return self.parts[0][there] if len(self.parts) == 1 else np.hstack([part[there] for part in self.parts])
+
+    def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
+        """Yield ``fn(rows, block)``, computed on all threads."""
+        return thread_map(lambda rows: fn(rows, self._read(rows)), slices_of(self, coarse))
+
+    def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
+        """Replace every block, in each of the parts."""
+        ends = np.cumsum([part.shape[1] for part in self.parts])[:-1]
+        for rows, block in self.map(lambda rows, block: (rows, fn(rows, block.copy()))):
+            for part, columns in zip(self.parts, np.split(block, ends, axis=1), strict=True):
+                part[self._there(rows)] = columns
