@@ -10,14 +10,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from besvm.reproduction.costs import Costs
-from besvm.reproduction.keys import key_of
 
 import besvm
 from besvm.reproduction import lab as lab_module
-from besvm.reproduction.cells import Cell
+from besvm.reproduction.cells import Cell, Costs
 from besvm.reproduction.config import QUICK
-from besvm.reproduction.experiments import MODULES, experiments, full_bases, jittering
+from besvm.reproduction.experiments import MODULES, experiments, full, jittering
+from besvm.reproduction.runner import key_of
 from besvm.reproduction.sources import SOURCES, Sources
 
 PACKAGE = Path(besvm.__file__).parent
@@ -88,12 +87,12 @@ def test_similarities_depend_on_data_rows_and_features(lab, make_lab, tmp_path):
 
 def test_argument_that_cannot_be_a_key_is_refused():
     with pytest.raises(TypeError, match=r"an argument of a cell must be plain data, an array, .* got <object"):
-        key_of(Cell({}, partial(full_bases._accuracy, object())))
+        key_of(Cell({}, partial(full._accuracy, object())))
 
 
 # --- code ----------------------------------------------------------------------------------------------------------
 
-CELL, KERNEL_CELL = full_bases._accuracy, jittering._kernel
+CELL, KERNEL_CELL = full._accuracy, jittering._measured
 MATRIX = (lab_module.FHOG, lab_module.normalized_features, lab_module.cell_and_similarity, lab_module.compared)
 
 
@@ -148,8 +147,8 @@ def test_copy_of_the_code_has_the_same_hash(copy):
             [
                 "selection/greedy.py",
                 "reproduction/experiments/toy.py",
-                "reproduction/experiments/full_bases.py",
-                "reproduction/costs.py",
+                "reproduction/experiments/full.py",
+                "reproduction/cells.py",
                 "reproduction/page.py",
             ],
             (False, False, False),
@@ -169,7 +168,7 @@ def test_code_counts_where_it_is_used(copy, files, concerned):
     ],
 )
 def test_experiment_counts_but_not_its_claims(copy, old, new, concerned):
-    file = "reproduction/experiments/full_bases.py"
+    file = "reproduction/experiments/full.py"
     assert copy.concerned(lambda text: text.replace(old, new), file) == concerned
 
 
