@@ -71,7 +71,7 @@ def figures(config: Config, table: Table) -> Figures:
     fig, ax = axes(8, 4.6)
     for label, (name, count) in LINES.items():
         own = where(table, set=name, measures=count)
-        for folds, style in styles.items():
+        for folds, style in reversed(styles.items()):  # the solid line, of most folds, comes last and is named
             curve(ax, where(own, folds=folds), "exemplars", "accuracy", f"o{style}", color=SERIES[label], ms=3)
         if own:
             ax.lines[-1].set_label(label)
