@@ -100,10 +100,10 @@ class Gram:
         return total
 
     def _weighted(self, m: int, A: Items, B: Items) -> np.ndarray:
-        block, weight = self.measure(m, A, B), self.parts[m].weight
+        block, weight = self._measure(m, A, B), self.parts[m].weight
         return block if len(self.parts) == 1 and weight == 1 else block * self.dtype.type(weight)
 
-    def measure(self, m: int, A: Items, B: Items) -> np.ndarray:
+    def _measure(self, m: int, A: Items, B: Items) -> np.ndarray:
         """Return K_m between the items of A and of B, not weighted."""
         similarity = self.parts[m].similarity
         block = self.one_way(m, A, B)

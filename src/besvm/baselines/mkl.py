@@ -231,17 +231,16 @@ class _Search:
                 "raise memory_limit or use fewer rows"
             )
         self._plan_last(alphas, 4, 0)
+        folds = [self.problem.rows_of(train) for train, _ in self.problem.folds]
         try:
-            folds = [self.problem.rows_of(train) for train, _ in self.problem.folds]
             most = max(self._plan(alpha, fold).need for alpha, fold in product(alphas, folds))
         except MemoryError as error:
             raise MemoryError(f"with {what} of {show_bytes(self.held)} in memory, {error}") from None
         say(self.params.verbose, f"{what} take {show_bytes(self.held)}, the search {show_bytes(most)} in all")
 
     def _plan(self, alpha: float, rows_of: list[np.ndarray]) -> PairPlan:
-        return plan_pairs(
-            [len(rows) for rows in rows_of], 4, self.params.spectrum, self._trusted(alpha), self.limit, self.held
-        )
+        sizes = [len(rows) for rows in rows_of]
+        return plan_pairs(sizes, 4, self.params.spectrum, self._trusted(alpha), self.limit, self.held)
 
     def _plan_last(self, alphas: list[float], itemsize: int, copies: int) -> None:
         """Refuse what the training on all rows will refuse, whichever α is chosen."""
@@ -278,12 +277,9 @@ class _Search:
         return right / float(problem.counts[test].sum())
 
     def _mixed(self, alpha: float, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        weighted = [
-            np.float32(weight) * K[np.ix_(A, B)]
-            for weight, K in zip((alpha, 1 - alpha), self.matrices, strict=True)
-            if weight
-        ]
-        return sum(weighted[1:], start=weighted[0])
+        mixture = zip((alpha, 1 - alpha), self.matrices, strict=True)
+        first, *others = [np.float32(weight) * K[np.ix_(A, B)] for weight, K in mixture if weight]
+        return sum(others, start=first)
 
 
 def _symmetrize(K: np.ndarray) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,15 +34,14 @@ class _ClasswiseBasis(BasisSelector):
         chosen = []
         for pool, quota in pools_of(self, n_rows(X), y if self.balanced or self.per_class is not None else None):
             rows = subsample(pool, max(max_rows, quota), rng)
-            all_or_none = quota in (0, len(rows))
-            chosen.append(rows[:quota] if all_or_none else rows[self._choose(X, rows, similarity, quota, rng)])
+            if 0 < quota < len(rows):
+                rows = rows[self._choose(_Pairs(X, rows, similarity), quota, rng)]
+            chosen.append(rows[:quota])
         return np.sort(np.concatenate(chosen))
 
     @abstractmethod
-    def _choose(
-        self, X: Any, rows: np.ndarray, similarity: Similarity, quota: int, rng: np.random.Generator
-    ) -> np.ndarray:
-        """Return the places of ``quota`` rows among these rows of X."""
+    def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
+        """Return the places of ``quota`` rows among those of ``pairs``."""
 
 
 class PivotedBasis(_ClasswiseBasis):
@@ -78,10 +78,8 @@ class PivotedBasis(_ClasswiseBasis):
     array([0., 3., 6., 9.])
     """
 
-    def _choose(
-        self, X: Any, rows: np.ndarray, similarity: Similarity, quota: int, rng: np.random.Generator
-    ) -> np.ndarray:
-        return _pivots(_Pairs(X, rows, similarity), quota, rng)
+    def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
+        return _pivots(pairs, quota, rng)
 
 
 class FarthestBasis(_ClasswiseBasis):
@@ -107,10 +105,8 @@ class FarthestBasis(_ClasswiseBasis):
     array([ 0.,  5., 10.])
     """
 
-    def _choose(
-        self, X: Any, rows: np.ndarray, similarity: Similarity, quota: int, rng: np.random.Generator
-    ) -> np.ndarray:
-        return _farthest(_Pairs(X, rows, similarity), quota, rng)
+    def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
+        return _farthest(pairs, quota, rng)
 
 
 class KMedoidsBasis(_ClasswiseBasis):
@@ -150,31 +146,35 @@ class KMedoidsBasis(_ClasswiseBasis):
         self.max_iter = max_iter
         self.max_rows = max_rows
 
-    def _choose(
-        self, X: Any, rows: np.ndarray, similarity: Similarity, quota: int, rng: np.random.Generator
-    ) -> np.ndarray:
-        return _medoids(_implied_distance(X, rows, similarity), quota, self.max_iter, rng)
+    def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
+        return _medoids(_implied_distance(pairs), quota, self.max_iter, rng)
 
 
 class _Pairs:
-    """The symmetrized similarities of some rows: the diagonal, and columns as they are asked for."""
+    """The similarities of some rows: the diagonal, symmetrized columns, or any others, as they are asked for."""
 
     def __init__(self, X: Any, rows: np.ndarray, similarity: Similarity) -> None:
         self.rows = rows
         self.similarity, self.samples = similarity.prepared(similarity.subset(X, rows))
-        pieces = np.array_split(np.arange(len(rows)), -(-len(rows) // COLUMNS_AT_ONCE))
-        self.own = np.concatenate([np.diag(self._compare(piece, piece)) for piece in pieces])
+
+    @cached_property
+    def own(self) -> np.ndarray:
+        """The similarity of every row to itself."""
+        n = len(self.rows)
+        pieces = np.array_split(np.arange(n), -(-n // COLUMNS_AT_ONCE))
+        return np.concatenate([np.diag(self.compare(piece, piece)) for piece in pieces])
 
     def columns(self, places: np.ndarray) -> np.ndarray:
         """Return (s(i, j) + s(j, i)) / 2 for every row i and the rows j at ``places``: an array (n, len(places))."""
         everywhere = np.arange(len(self.rows))
-        columns = self._compare(everywhere, places)
-        return columns if self.similarity.symmetric else (columns + self._compare(places, everywhere).T) / 2
+        columns = self.compare(everywhere, places)
+        return columns if self.similarity.symmetric else (columns + self.compare(places, everywhere).T) / 2
 
-    def _compare(self, at: np.ndarray, exemplars: np.ndarray) -> np.ndarray:
+    def compare(self, at: np.ndarray, exemplars: np.ndarray, dtype: Any = np.float64) -> np.ndarray:
+        """Return the similarities of the rows at some places to those at others, checked."""
         samples = self.samples if len(at) == len(self.rows) else take(self.samples, at)
         kept = self.similarity.exemplars(self.samples, exemplars)
-        return checked_similarities(self.similarity, samples, kept, self.rows[at], self.rows[exemplars])
+        return checked_similarities(self.similarity, samples, kept, self.rows[at], self.rows[exemplars], dtype)
 
 
 def _pivots(pairs: _Pairs, k: int, rng: np.random.Generator, at_once: int = COLUMNS_AT_ONCE) -> np.ndarray:
@@ -231,10 +231,9 @@ def _farthest(pairs: _Pairs, k: int, rng: np.random.Generator, at_once: int = CO
         chosen.append(int(np.argmax(nearest)))
 
 
-def _implied_distance(X: Any, rows: np.ndarray, similarity: Similarity) -> np.ndarray:
-    similarity, samples = similarity.prepared(similarity.subset(X, rows))
-    exemplars = similarity.exemplars(samples, np.arange(len(rows)))
-    S = checked_similarities(similarity, samples, exemplars, rows, rows, np.float32)
+def _implied_distance(pairs: _Pairs) -> np.ndarray:
+    everyone = np.arange(len(pairs.rows))
+    S = pairs.compare(everyone, everyone, np.float32)
     own = np.diag(S)
     distance: np.ndarray = own[:, None] + own - S - S.T
     return distance
