@@ -70,7 +70,7 @@ def fit_linear(
     say(
         verbose,
         f"trained {len(positive)} problems in {result.n_iter} Newton steps and {result.n_passes} passes, "
-        f"relative gradient {result.gradient_norm.max():.1e}",
+        f"with {result.criterion()}",
     )
     warn_unless_converged(result, tol, max_iter, blocks.dtype)
     return LinearModel(result.coef.T, result.intercept, slope, result)
@@ -80,8 +80,7 @@ def warn_unless_converged(result: Result, tol: float, max_iter: int, dtype: Any)
     """Warn of columns that stopped short of ``tol``, and say what would help."""
     if not result.converged.all():
         warnings.warn(
-            f"the solver stopped after {result.n_iter} Newton steps with a relative gradient of "
-            f"{result.gradient_norm.max():.1e}, above tol={tol:g}; "
+            f"the solver stopped after {result.n_iter} Newton steps with {result.criterion()}, above tol={tol:g}; "
             + ("raise max_iter or tol" if result.n_iter >= max_iter else f"{dtype} allows no better, raise tol"),
             ConvergenceWarning,
             stacklevel=6,
