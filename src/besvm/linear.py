@@ -151,7 +151,8 @@ class LinearSVMClassifier(MarginClassifier):
         positive side of class k weighs ``class_weight[k]``, and on its negative side each row keeps the weight of the
         class it belongs to. (LinearSVC with more than two classes weights the positive side only.)
     tol : float, default=1e-3
-        The gradient's norm, relative to that at w = 0, at which a class has converged.
+        The gradient's norm, relative to that at w = 0, at which a class has converged; for "l1", the duality gap
+        relative to the objective.
     max_iter : int, default=100
         Newton steps.
     warm_start : bool, default=False

@@ -91,6 +91,47 @@ def test_more_features_than_rows(rng, C):
     assert max(violations(got, X, y, C)) < 1e-6
 
 
+def separable(kind, n, D):
+    """Two classes that few of many features tell apart."""
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, D))
+    if kind == "correlated":
+        X = rng.normal(size=(n, 40)) @ rng.normal(size=(40, D)) / 6 + 0.3 * X
+    score = X[:, :3] @ [1, -1, 0.5]
+    return X, (score + 0.3 * rng.normal(size=n) > 0).astype(int)
+
+
+@pytest.mark.parametrize("kind", ["independent", "correlated"])
+@pytest.mark.parametrize(("n", "D", "C"), [(50, 500, 1), (50, 500, 100), (100, 1000, 100), (200, 500, 10)])
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")  # at C = 100 it never does, and is still far off
+def test_the_default_tolerance_is_enough_where_classes_are_separable(kind, n, D, C):
+    X, y = separable(kind, n, D)
+
+    def objective(w, b):
+        return reference.l1_objective(w, b, X, 2 * y - 1, C, penalize_intercept=True)
+
+    theirs = LinearSVC(C=C, penalty="l1", dual=False, tol=1e-8, max_iter=20_000, random_state=0).fit(X, y)
+    tight = solve_l1(MemoryBlocks(X), one_vs_rest(y), C, intercept="penalized", tol=1e-8)
+    best = min(objective(theirs.coef_[0], theirs.intercept_[0]), objective(tight.coef[:, 0], tight.intercept[0]))
+    for dtype in (np.float32, np.float64):
+        got = solve_l1(MemoryBlocks(X.astype(dtype)), one_vs_rest(y), C, intercept="penalized")
+        assert got.converged.all()
+        mine = objective(got.coef[:, 0], got.intercept[0])
+        assert mine <= best * (1 + 1e-3)
+        assert mine * (1 - got.gap[0] - 1e-6) <= best  # the gap is a bound
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_the_gap_bounds_the_distance_to_the_optimum(problem_data, intercept, C):
+    X, y = problem_data
+    best = solve_l1(MemoryBlocks(X), one_vs_rest(y), C, intercept=intercept, tol=1e-10).objective
+    for max_iter in range(1, 12):
+        got = solve_l1(MemoryBlocks(X), one_vs_rest(y), C, intercept=intercept, max_iter=max_iter)
+        assert (got.objective * (1 - got.gap) <= best * (1 + 1e-9)).all()
+        np.testing.assert_array_equal(got.converged, got.gap <= 1e-3)
+
+
 def test_little_memory_takes_more_passes_to_the_same_end(rng):
     X, y = many_features(rng)
     ample = solve_l1(MemoryBlocks(X), one_vs_rest(y), 1.0, tol=1e-6)

@@ -27,7 +27,9 @@ LOOSE, TIGHT = 0.25, 0.01  # a model is minimized until its subgradient is such 
 SMALL_SET, EXACT = 128, 1e-10
 ARMIJO = 1e-2  # the share of the promised decrease that a step must bring
 MAX_HALVINGS = 30
-SETTLED = 0.1  # times tol: how much of the objective the last step may have brought, relatively
+PATIENCE = 3  # steps that bring nothing, for rounding errors, before a column is given up: the next may lower the gap
+FIRST_STAGE = 10.0  # the steepest slope at w = 0, relative to the penalty, that C is lowered to at first
+STAGE, STAGE_GAP = 10.0, 0.3  # C is raised by this factor once the duality gap is this small
 
 
 def solve_l1(
@@ -56,9 +58,8 @@ def solve_l1(
     intercept : {"free", "penalized", "none"}
         "penalized" adds |b| to the norm, as LIBLINEAR does.
     tol : float
-        A column has converged when the norm of its smallest subgradient is at most ``tol`` times its norm at w = 0
-        (with the best intercept for w = 0), or times 1 if that is larger, and its last step lowered the objective by
-        no more than a tenth of ``tol``, relatively.
+        A column has converged when its objective is known to be no more than this share of itself above the least
+        possible one: the duality gap.
     max_iter : int
         Newton steps.
     start : (coef, intercept), optional
@@ -83,7 +84,9 @@ def solve_l1(
     results = []
     for columns in np.split(np.arange(K), range(together, K, together)):
         solver = _ProximalNewton(blocks, problem.keep(columns), C, intercept, limit)
-        if start is not None:
+        if start is None:
+            solver.start_low()
+        else:
             solver.start_from(start[0][:, columns], start[1][columns])
         results.append(solver.run(tol, max_iter, report))
     return results[0] if len(results) == 1 else _side_by_side(results)
@@ -104,17 +107,24 @@ def _side_by_side(results: list[Result]) -> Result:
         n_iter=max(result.n_iter for result in results),
         n_passes=sum(result.n_passes for result in results),
         margins=joined("margins"),
+        gap=joined("gap"),
     )
 
 
 class _ProximalNewton(Columns):
-    """One solve with the sum of absolute values as penalty."""
+    """One solve with the sum of absolute values as penalty.
+
+    Every column has a C of its own, which may begin low and is raised in stages to the one asked for. The loss, its
+    gradient and the sum of the slacks are kept without C, so that raising it takes no pass.
+    """
 
     def __init__(self, blocks: RowBlocks, problem: Problem, C: float, intercept: Intercept, limit: int) -> None:
         super().__init__(blocks, problem, C, intercept)
         self.models = [Model(self.design, limit) for _ in problem.positive]
-        self.gradient, self.subgradient, self.objective = self._look()
-        norm = np.linalg.norm(self.subgradient, axis=0)
+        self.stage = np.full(len(self.models), C)  # (k,) the C of every column at present
+        self.bound = np.full(len(self.models), -np.inf)  # (k,) the best lower bound found for every objective
+        self._evaluate()
+        norm = np.linalg.norm(self._subgradient(C), axis=0)
         noise = self.rounding(self.design.constant + float(np.linalg.norm(self.design.mean)))
         # against a penalty of 1 a smaller norm is no measure; and rounding errors alone leave nothing to do
         self.reference = np.where(norm <= noise, np.inf, np.maximum(norm, 1))
@@ -126,79 +136,117 @@ class _ProximalNewton(Columns):
     def start_from(self, coef: np.ndarray, intercept: np.ndarray) -> None:
         """Go on from a given solution instead of w = 0, unless w = 0 is the solution."""
         self.W = np.where(np.isinf(self.reference), self.W, self.seen_from_mean(coef, intercept))
-        self.margins = self.design.product(self.W)
-        self.gradient, self.subgradient, self.objective = self._look()
+        self.slack = 1 - self.signs * self.design.product(self.W)
+        self._evaluate()
+
+    def start_low(self) -> None:
+        """Begin with a C at which few weights leave zero.
+
+        Where classes can be separated, the first step at a large C fits nearly all rows, with far too many weights; the
+        steps after it, each of which knows only the rows then within the margin, hardly get further.
+        """
+        steepest = self.C * np.abs(self.loss_slope[:-1]).max(axis=0, initial=0)
+        self.stage = self.C * np.minimum(1, FIRST_STAGE / np.maximum(steepest, 1))
 
     def run(self, tol: float, max_iter: int, report: Callable[[str], None] | None) -> Result:
         """Step until every column has converged, or can get no further."""
         K = self.W.shape[1]
         at = np.arange(K)  # the columns still at work
-        W, margins = np.empty_like(self.W), np.empty_like(self.margins)
-        objective, gradient_norm = np.empty(K), np.empty(K)
-        gain = np.full(K, np.inf)  # of the last step, relative to the objective
+        W, margins = np.empty_like(self.W), np.empty_like(self.slack)
+        objective, gradient_norm, gap = np.empty(K), np.empty(K), np.empty(K)
+        stalled = np.zeros(K, dtype=int)  # steps in a row that brought nothing
         n_iter = 0
         while True:
-            norm = np.linalg.norm(self.subgradient, axis=0) / self.reference
-            W[:, at], margins[:, at], objective[at], gradient_norm[at] = self.W, self.margins, self.objective, norm
+            W[:, at], margins[:, at], objective[at] = self.W, self.margins(), self._objective(self.C)
+            gradient_norm[at] = np.linalg.norm(self._subgradient(self.C), axis=0) / self.reference
+            gap[at] = np.where(np.isinf(self.reference), 0, 1 - self.bound / np.maximum(objective[at], TINY))
             if report is not None:
                 largest = max(len(model.set) for model in self.models)
                 report(
                     f"step {n_iter}: {len(at)} of {K} columns at work on up to {largest} weights, "
-                    f"relative subgradient {norm.max():.1e}"
+                    f"duality gap {gap[at].max():.1e}"
                 )
-            # a step that still brought much had more to find; rounding leaves a floor below which no step helps
-            unsettled = (norm > tol) | ((gain > SETTLED * tol) & np.isfinite(gain))
-            going = unsettled & (gain > 0.1 * np.finfo(self.dtype).eps)
+            going = (gap[at] > tol) & ((stalled < PATIENCE) | (self.stage < self.C))
             if not going.any() or n_iter >= max_iter:
                 break
             if not going.all():
                 self._keep(going)
-                at = at[going]
-            gain = self._step()
+                at, stalled = at[going], stalled[going]
+            raised = self._raise_stages(stalled >= PATIENCE)
+            stalled = np.where(self._step(), 0, np.where(raised, 0, stalled) + 1)
             n_iter += 1
         return self.result(
             W,
             objective=objective,
             gradient_norm=gradient_norm,
-            converged=gradient_norm <= tol,
+            converged=gap <= tol,
             n_iter=n_iter,
             margins=margins,
+            gap=gap,
         )
 
     def _keep(self, going: np.ndarray) -> None:
         """Go on with these columns alone."""
         self.problem = self.problem.keep(going)
-        self.signs, self.margins = self.signs[:, going], self.margins[:, going]
-        self.W, self.gradient, self.subgradient = self.W[:, going], self.gradient[:, going], self.subgradient[:, going]
-        self.reference, self.objective = self.reference[going], self.objective[going]
         self.models = [model for model, goes in zip(self.models, going, strict=True) if goes]
+        for name in ("signs", "slack", "W", "loss_slope", "loss", "slacks", "stage", "bound", "reference"):
+            setattr(self, name, getattr(self, name)[..., going])
 
-    def _look(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the gradient of the loss, the smallest subgradient and the objective at W, from the kept margins."""
-        gradient, loss = self.loss_gradient()
-        objective = (self.penalty * np.abs(self.W)).sum(axis=0) + loss
-        return gradient, smallest_subgradient(gradient, self.W, self.penalty), objective
+    def _evaluate(self) -> None:
+        """Bring the loss, its gradient and the lower bounds up to date with the slacks, in one pass."""
+        self.loss_slope, self.loss, self.slacks = self.loss_gradient()
+        self.bound = np.maximum(self.bound, self._dual(self.C))
+
+    def _raise_stages(self, stuck: np.ndarray) -> np.ndarray:
+        """Raise C where the solution for the present one is near, or comes no nearer; return where."""
+        near = self._objective(self.stage) - self._dual(self.stage) <= STAGE_GAP * self._objective(self.stage)
+        raised = (near | stuck) & (self.stage < self.C)
+        self.stage = np.where(raised, np.minimum(STAGE * self.stage, self.C), self.stage)
+        return raised
+
+    def _objective(self, C: float | np.ndarray) -> np.ndarray:
+        objective: np.ndarray = (self.penalty * np.abs(self.W)).sum(axis=0) + C * self.loss
+        return objective
+
+    def _subgradient(self, C: float | np.ndarray) -> np.ndarray:
+        return smallest_subgradient(C * self.loss_slope, self.W, self.penalty)
+
+    def _dual(self, C: float | np.ndarray) -> np.ndarray:
+        """Return a lower bound of every objective: the value of a feasible point of the dual.
+
+        The dual of this problem is to maximize Σ α_i - α_i² / (4 C c_i) over α ≥ 0 with |Σ α_i y_i φ_ij| ≤ 1 for every
+        feature j. At the solution α_i is 2 C c_i times the slack; elsewhere that is scaled to be feasible. What the
+        intercept would still gain is bounded by taking it to move by no more than 1 from zero or from where it is.
+        """
+        slope = np.abs(C * self.loss_slope)
+        scale = 1 / np.maximum(1, slope[:-1].max(axis=0, initial=0))
+        scale = np.minimum(scale, self.slacks / np.maximum(self.loss, TINY))
+        dual: np.ndarray = C * (2 * scale * self.slacks - scale**2 * self.loss)
+        return dual - np.maximum(scale * slope[-1] - self.penalty[-1], 0) * (1 + np.abs(self.W[-1]))
 
     def _step(self) -> np.ndarray:
-        """Take one Newton step in every column; return by how much, relatively, it has lowered each objective."""
+        """Take one Newton step in every column; return which columns it has still brought forward."""
         self._update_models()
         direction = np.zeros_like(self.W)
         for k, change in enumerate(thread_map(self._minimized, range(len(self.models)))):
             direction[self.models[k].set, k] = change
         ahead = self.design.product(direction)
         length = self._line_search(direction, ahead)
+        before = self._objective(self.stage)
         self.W = self.W + length * direction
-        self.margins += length.astype(self.dtype) * ahead
-        before = self.objective
-        self.gradient, self.subgradient, self.objective = self._look()
-        gain: np.ndarray = (before - self.objective) / np.maximum(self.objective, np.finfo(float).tiny)
-        return gain
+        self.slack -= length.astype(self.dtype) * self.signs * ahead
+        self._evaluate()
+        after = self._objective(self.stage)
+        # rounding leaves a floor below which no step helps
+        gained: np.ndarray = before - after > 0.1 * np.finfo(self.dtype).eps * np.abs(after)
+        return gained
 
     def _update_models(self) -> None:
         """Let the working sets grow, and bring the Hessians on them up to date, in one pass."""
-        active = (self.signs * self.margins < 1) * self.problem.row_weights()  # (n, k), the diagonals of all Hessians
+        active = (self.slack > 0) * self.problem.row_weights()  # (n, k), the diagonals of all Hessians
+        subgradient = self._subgradient(self.stage)
         for k, model in enumerate(self.models):
-            model.prepare(self.W[:, k], self.subgradient[:, k], active[:, k])
+            model.prepare(self.W[:, k], subgradient[:, k], active[:, k])
         self.design.n_passes += 1
         for rows, block in self.design.blocks.map(lambda rows, block: (rows, block), coarse=True):
             for _ in thread_map(lambda model: model.add(rows, block), self.models):  # noqa: B023  (used up here)
@@ -208,29 +256,31 @@ class _ProximalNewton(Columns):
 
     def _minimized(self, k: int) -> np.ndarray:
         model = self.models[k]
-        relative = np.linalg.norm(self.subgradient[:, k]) / self.reference[k]
+        C = self.stage[k]
+        relative = np.linalg.norm(self._subgradient(self.stage)[:, k]) / self.reference[k]
         # far from the solution a large model is not worth more; a small one costs nothing
         share = float(np.clip(relative, TIGHT, LOOSE)) if len(model.set) > SMALL_SET else EXACT
-        w, gradient, penalty = self.W[model.set, k], self.gradient[model.set, k], self.penalty[model.set, 0]
-        return model.minimize(w, gradient / (2 * self.C), penalty / (2 * self.C), share)
+        w, gradient, penalty = self.W[model.set, k], self.loss_slope[model.set, k], self.penalty[model.set, 0]
+        return model.minimize(w, gradient / 2, penalty / (2 * C), share)
 
     def _line_search(self, direction: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-        """Return the step lengths 1, 1/2, 1/4, ... that bring enough, from the kept margins.
+        """Return the step lengths 1, 1/2, 1/4, ... that bring enough, from the kept slacks.
 
         The first to be tried is 1, and not the best: only a whole step leaves at zero what the model puts there.
         """
         weights = self.problem.row_weights()
         norm = (self.penalty * np.abs(self.W)).sum(axis=0)
-        promised = (self.gradient * direction).sum(axis=0) - norm
+        promised = (self.stage * self.loss_slope * direction).sum(axis=0) - norm
         promised += (self.penalty * np.abs(self.W + direction)).sum(axis=0)
-        slack0, change = 1 - self.signs * self.margins, self.signs * ahead
-        rounding = np.finfo(self.dtype).eps * np.abs(self.objective)
+        change = self.signs * ahead
+        objective = self._objective(self.stage)
+        rounding = np.finfo(self.dtype).eps * np.abs(objective)
         length = np.ones(len(norm))
         for _ in range(MAX_HALVINGS):
-            slack = np.maximum(slack0 - length.astype(self.dtype) * change, 0)
+            slack = np.maximum(self.slack - length.astype(self.dtype) * change, 0)
             loss = np.einsum("ij,ij->j", weights * slack, slack, dtype=np.float64)
-            there = (self.penalty * np.abs(self.W + length * direction)).sum(axis=0) + self.C * loss
-            short = there - self.objective > ARMIJO * length * promised + rounding
+            there = (self.penalty * np.abs(self.W + length * direction)).sum(axis=0) + self.stage * loss
+            short = there - objective > ARMIJO * length * promised + rounding
             if not short.any():
                 break
             length = np.where(short, length / 2, length)

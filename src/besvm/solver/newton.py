@@ -5,7 +5,7 @@ For every column k the problem is eq. besvm_primal of the paper,
     minimize over w, b:   1/2 ‖w‖² [+ 1/2 b²]  +  C Σ_i c_i max(0, 1 - y_ik (φ_i·w + b))²
 
 Three things make it take few passes over φ. The Hessians of all columns share one preconditioner, built from a
-sketch of φᵀφ. The margins φ·w are kept, so that the exact line search costs no pass at all. And a column that has
+sketch of φᵀφ. The slacks 1 - y φ·w are kept, so that the exact line search costs no pass at all. And a column that has
 converged leaves the products.
 """
 
@@ -76,13 +76,13 @@ def solve(
 
     K = len(problem.positive)
     at = np.arange(K)  # the columns still at work
-    W, margins = np.empty((blocks.shape[1] + 1, K)), np.empty_like(state.margins)
+    W, margins = np.empty((blocks.shape[1] + 1, K)), np.empty_like(state.slack)
     objective, gradient_norm = np.empty(K), np.empty(K)
     gained = np.ones(K, dtype=bool)
     n_iter = 0
     while True:
         norm = state.relative_gradient()
-        W[:, at], margins[:, at] = state.W, state.margins
+        W[:, at], margins[:, at] = state.W, state.margins()
         objective[at], gradient_norm[at] = state.objective, norm
         if report is not None:
             report(f"step {n_iter}: {len(at)} of {K} columns at work, relative gradient {norm.max():.1e}")
@@ -139,13 +139,13 @@ class _Newton(Columns):
     def start_from(self, coef: np.ndarray, intercept: np.ndarray) -> None:
         """Go on from a given solution instead of w = 0."""
         self.W = self.seen_from_mean(coef, intercept)
-        self.margins = self.design.product(self.W)
+        self.slack = 1 - self.signs * self.design.product(self.W)
         self.gradient, self.objective = self._gradient()
 
     def keep(self, going: np.ndarray) -> None:
         """Go on with these columns alone."""
         self.problem = self.problem.keep(going)
-        self.signs, self.margins = self.signs[:, going], self.margins[:, going]
+        self.signs, self.slack = self.signs[:, going], self.slack[:, going]
         self.W, self.gradient = self.W[:, going], self.gradient[:, going]
         self.reference, self.objective = self.reference[going], self.objective[going]
 
@@ -159,7 +159,7 @@ class _Newton(Columns):
         direction, ahead = self._direction(preconditioner)
         length = self._line_search(direction, ahead)
         self.W = self.W + length * direction
-        self.margins += (length * ahead).astype(self.dtype)
+        self.slack -= length.astype(self.dtype) * self.signs * ahead
         before = self.objective
         self.gradient, self.objective = self._gradient()
         # rounding leaves a floor below which no step helps
@@ -168,21 +168,22 @@ class _Newton(Columns):
 
     def _gradient(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradient (D + 1, k) and the objective (k,) at W."""
-        gradient, loss = self.loss_gradient()
-        return self.penalty * self.W + gradient, 0.5 * (self.penalty * self.W**2).sum(axis=0) + loss
+        gradient, loss, _ = self.loss_gradient()
+        objective = 0.5 * (self.penalty * self.W**2).sum(axis=0) + self.C * loss
+        return self.penalty * self.W + self.C * gradient, objective
 
     def _direction(self, preconditioner: Preconditioner) -> tuple[np.ndarray, np.ndarray]:
         """Return the Newton direction (D + 1, k) and how far it moves the margins (n, k), by conjugate gradients."""
-        active = (self.signs * self.margins < 1) * self.problem.row_weights()  # the diagonal of every Hessian
+        active = (self.slack > 0) * self.problem.row_weights()  # the diagonal of every Hessian
         precondition = preconditioner.at(active, self.C)
-        products = np.empty_like(self.margins)
+        products = np.empty_like(self.slack)
 
         def part(rows: slice, block: Any) -> tuple[np.ndarray, np.ndarray]:
             products[rows] = forward(block)
             weighted = active[rows] * products[rows]
             return weighted, np.einsum("ij,ij->j", weighted, products[rows], dtype=np.float64)
 
-        X, ahead = np.zeros_like(self.gradient), np.zeros_like(self.margins)
+        X, ahead = np.zeros_like(self.gradient), np.zeros_like(self.slack)
         R = -self.gradient
         target = FORCING * np.linalg.norm(R, axis=0)
         P = Z = precondition(R)
@@ -205,18 +206,18 @@ class _Newton(Columns):
         return X, ahead
 
     def _line_search(self, direction: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-        """Return the exact minimizer along the direction, column by column, from the kept margins.
+        """Return the exact minimizer along the direction, column by column, from the kept slacks.
 
         The derivative is increasing and piecewise linear, so Newton's method finds its root in a few steps.
         """
         weights = self.problem.row_weights()
-        slack0, change = 1 - self.signs * self.margins, self.signs * ahead
+        change = self.signs * ahead
         slope0 = (self.penalty * self.W * direction).sum(axis=0)
         bend0 = (self.penalty * direction**2).sum(axis=0)
         low, high = np.zeros_like(slope0), np.full_like(slope0, np.inf)
         length = np.ones_like(slope0)
         for _ in range(MAX_LINE):
-            slack = slack0 - length.astype(self.dtype) * change
+            slack = self.slack - length.astype(self.dtype) * change
             moving = weights * change * (slack > 0)
             slope = slope0 + length * bend0 - 2 * self.C * np.einsum("ij,ij->j", moving, slack, dtype=np.float64)
             bend = bend0 + 2 * self.C * np.einsum("ij,ij->j", moving, change, dtype=np.float64)

@@ -35,7 +35,7 @@ def fit_linear(
     say(
         verbose,
         f"trained {len(positive)} problems in {ending.n_iter} Newton steps and {ending.n_passes} passes, "
-        f"relative gradient {ending.gradient_norm.max():.1e}",
+        f"with {ending.criterion}",
     )
     training.warn_unless_converged(ending, blocks.dtype)
     slope = None

@@ -68,6 +68,15 @@ class Result:
     n_passes: int  # times the features were read
     margins: np.ndarray = field(repr=False)  # (n, K) decision values of the rows solved on
     preconditioner: Preconditioner | None = field(repr=False, default=None)
+    gap: np.ndarray | None = None  # (K,) of the L1 solver: how far the objective may be above the least, relatively
+
+    def distance(self) -> np.ndarray:
+        """Return what is compared with the tolerance, (K,): the duality gap, or else the gradient."""
+        return self.gradient_norm if self.gap is None else self.gap
+
+    def criterion(self) -> str:
+        """Say what is compared with the tolerance, and what it came to in the worst column."""
+        return f"a relative {'gradient' if self.gap is None else 'duality gap'} of {self.distance().max():.1e}"
 
 
 class Design:
@@ -151,7 +160,8 @@ class Columns:
         balance = (weights * self.signs).sum(axis=0, dtype=np.float64)
         mass = np.broadcast_to(weights, self.signs.shape).sum(axis=0, dtype=np.float64)
         self.W[-1] = self.design.constant * self._best_intercept(balance, mass)
-        self.margins = np.broadcast_to(self.W[-1].astype(self.dtype), self.signs.shape).copy()  # (n, k)
+        # 1 - y f, negative beyond the margin: rounding spoils it less than it would a margin close to y
+        self.slack = 1 - self.signs * self.W[-1].astype(self.dtype)  # (n, k)
 
     def _best_intercept(self, balance: np.ndarray, mass: np.ndarray) -> np.ndarray:
         """Return the best intercept for w = 0, where c₊ - c₋ = ``balance`` and c₊ + c₋ = ``mass``: squared penalty."""
@@ -168,17 +178,22 @@ class Columns:
         W[-1] += self.design.mean @ W[:-1]
         return W
 
-    def loss_gradient(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the gradient (D + 1, k) of C times the loss, and that (k,) itself, from the kept margins."""
+    def loss_gradient(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return, all without C, the gradient (D + 1, k) of the loss, that itself (k,), and the sum of the slacks (k,)."""
 
-        def part(rows: slice, block: Any) -> tuple[np.ndarray, np.ndarray]:
+        def part(rows: slice, block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             signs, weights = self.signs[rows], self.problem.row_weights(rows)
-            slack = np.maximum(1 - signs * self.margins[rows], 0)
-            pull = weights * slack
-            return pull * signs, np.einsum("ij,ij->j", pull, slack, dtype=np.float64)
+            slack = np.maximum(self.slack[rows], 0)
+            weighted = weights * slack
+            loss = np.einsum("ij,ij->j", weighted, slack, dtype=np.float64)
+            return weighted * signs, loss, weighted.sum(axis=0, dtype=np.float64)
 
-        pull, loss = self.design.backward(part)
-        return -2 * self.C * pull, self.C * loss
+        residual, loss, slacks = self.design.backward(part)
+        return -2 * residual, loss, slacks
+
+    def margins(self) -> np.ndarray:
+        """Return the decision values f, of shape (n, k)."""
+        return self.signs * (1 - self.slack)
 
     def result(self, W: np.ndarray, **found: Any) -> Result:
         """Return the Result of a finished W, in terms of the features as they came."""

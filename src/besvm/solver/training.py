@@ -30,6 +30,7 @@ class Ending:
     converged: np.ndarray
     n_iter: int
     n_passes: int
+    criterion: str  # what was compared with the tolerance, and what it came to in the worst problem
 
     @classmethod
     def of(cls, results: list[Result]) -> Ending:
@@ -40,6 +41,7 @@ class Ending:
             np.concatenate([result.converged for result in results]),
             max(result.n_iter for result in results),
             sum(result.n_passes for result in results),
+            max(results, key=lambda result: result.distance().max()).criterion(),
         )
 
 
@@ -94,8 +96,8 @@ class Training:
             if ending.n_iter < self.max_iter:
                 advice = f"{dtype} allows no better, raise tol"
             warnings.warn(
-                f"the solver stopped after {ending.n_iter} Newton steps with a relative gradient of "
-                f"{ending.gradient_norm.max():.1e}, above tol={self.tol:g}; {advice}",
+                f"the solver stopped after {ending.n_iter} Newton steps with {ending.criterion}, "
+                f"above tol={self.tol:g}; {advice}",
                 ConvergenceWarning,
                 stacklevel=6,
             )
