@@ -26,9 +26,9 @@ from besvm._support.validation import (
     validated,
 )
 from besvm.blocks import MemoryBlocks, RowBlocks
+from besvm.solver.design import Intercept
 from besvm.solver.one_vs_one import fit_pairs
 from besvm.solver.one_vs_rest import fit_linear
-from besvm.solver.problem import Intercept
 from besvm.solver.training import SOLVERS, LinearModel, Training
 from besvm.solver.votes import class_pairs, class_scores
 

@@ -20,8 +20,9 @@ import numpy as np
 from besvm._support.threads import thread_map
 from besvm.blocks.estimates import HESSIAN_BYTES, l1_budget
 from besvm.blocks.stores import RowBlocks
+from besvm.solver.design import TINY, Intercept
 from besvm.solver.l1_model import Model, shrunk, smallest_subgradient
-from besvm.solver.problem import TINY, Columns, Intercept, Problem, Result
+from besvm.solver.problem import Columns, Problem, Result
 
 LOOSE, TIGHT = 0.25, 0.01  # a model is minimized until its subgradient is such a share of what it was
 SMALL_SET, EXACT = 128, 1e-10
@@ -89,10 +90,10 @@ def solve_l1(
         else:
             solver.start_from(start[0][:, columns], start[1][columns])
         results.append(solver.run(tol, max_iter, report))
-    return results[0] if len(results) == 1 else _side_by_side(results)
+    return results[0] if len(results) == 1 else _joined(results)
 
 
-def _side_by_side(results: list[Result]) -> Result:
+def _joined(results: list[Result]) -> Result:
     """Return one Result of groups of columns that were solved one after the other."""
 
     def joined(name: str) -> np.ndarray:
@@ -120,7 +121,7 @@ class _ProximalNewton(Columns):
 
     def __init__(self, blocks: RowBlocks, problem: Problem, C: float, intercept: Intercept, limit: int) -> None:
         super().__init__(blocks, problem, C, intercept)
-        self.models = [Model(self.design, limit) for _ in problem.positive]
+        self.models = [Model.empty(self.design, limit) for _ in problem.positive]
         self.stage = np.full(len(self.models), C)  # (k,) the C of every column at present
         self.bound = np.full(len(self.models), -np.inf)  # (k,) the best lower bound found for every objective
         self._evaluate()
@@ -230,11 +231,11 @@ class _ProximalNewton(Columns):
         direction = np.zeros_like(self.W)
         for k, change in enumerate(thread_map(self._minimized, range(len(self.models)))):
             direction[self.models[k].set, k] = change
-        ahead = self.design.product(direction)
-        length = self._line_search(direction, ahead)
+        margin_change = self.design.product(direction)
+        length = self._line_search(direction, margin_change)
         before = self._objective(self.stage)
         self.W = self.W + length * direction
-        self.slack -= length.astype(self.dtype) * self.signs * ahead
+        self.slack -= length.astype(self.dtype) * self.signs * margin_change
         self._evaluate()
         after = self._objective(self.stage)
         # rounding leaves a floor below which no step helps
@@ -245,14 +246,13 @@ class _ProximalNewton(Columns):
         """Let the working sets grow, and bring the Hessians on them up to date, in one pass."""
         active = (self.slack > 0) * self.problem.row_weights()  # (n, k), the diagonals of all Hessians
         subgradient = self._subgradient(self.stage)
-        for k, model in enumerate(self.models):
-            model.prepare(self.W[:, k], subgradient[:, k], active[:, k])
+        columns = enumerate(self.models)
+        updates = [model.update(self.W[:, k], subgradient[:, k], active[:, k]) for k, model in columns]
         self.design.n_passes += 1
         for rows, block in self.design.blocks.map(lambda rows, block: (rows, block), coarse=True):
-            for _ in thread_map(lambda model: model.add(rows, block), self.models):  # noqa: B023  (used up here)
+            for _ in thread_map(lambda update: update.add(rows, block), updates):  # noqa: B023  (used up here)
                 pass
-        for model in self.models:
-            model.finish()
+        self.models = [update.finish() for update in updates]
 
     def _minimized(self, k: int) -> np.ndarray:
         model = self.models[k]
@@ -263,7 +263,7 @@ class _ProximalNewton(Columns):
         w, gradient, penalty = self.W[model.set, k], self.loss_slope[model.set, k], self.penalty[model.set, 0]
         return model.minimize(w, gradient / 2, penalty / (2 * C), share)
 
-    def _line_search(self, direction: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+    def _line_search(self, direction: np.ndarray, margin_change: np.ndarray) -> np.ndarray:
         """Return the step lengths 1, 1/2, 1/4, ... that bring enough, from the kept slacks.
 
         The first to be tried is 1, and not the best: only a whole step leaves at zero what the model puts there.
@@ -272,7 +272,7 @@ class _ProximalNewton(Columns):
         norm = (self.penalty * np.abs(self.W)).sum(axis=0)
         promised = (self.stage * self.loss_slope * direction).sum(axis=0) - norm
         promised += (self.penalty * np.abs(self.W + direction)).sum(axis=0)
-        change = self.signs * ahead
+        change = self.signs * margin_change
         objective = self._objective(self.stage)
         rounding = np.finfo(self.dtype).eps * np.abs(objective)
         length = np.ones(len(norm))

@@ -33,10 +33,10 @@ def descend(H, point, slope, penalty, n_sweeps):
     """
     for _ in range(n_sweeps):
         for j in range(len(point)):
-            bend = H[j, j]
-            if bend > 0:
-                middle = point[j] - slope[j] / bend
-                target = np.sign(middle) * max(0.0, abs(middle) - penalty[j] / bend)
+            curvature = H[j, j]
+            if curvature > 0:
+                middle = point[j] - slope[j] / curvature
+                target = np.sign(middle) * max(0.0, abs(middle) - penalty[j] / curvature)
             else:  # a feature that no active row has
                 target = 0.0 if penalty[j] > abs(slope[j]) else point[j]
             change = target - point[j]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve
 from scipy.sparse import issparse
 
-from besvm.solver.problem import Design
+from besvm.solver.design import Design
 
 FIRST_SET = 128  # weights to begin with, beside those that are not zero
 SWEEPS = 30  # of coordinate descent between two Newton steps on the non-zero weights
@@ -17,23 +18,24 @@ MAX_ZEROED = 3  # weights put to zero one by one before coordinate descent is as
 RIDGE = 10  # times the rounding: the share of its diagonal first added to a Hessian to keep it positive definite
 
 
+@dataclass(frozen=True, eq=False)
 class Model:
-    """The working set of one column, with the Hessian of its loss, over 2C, on that set.
+    """The working set of one column, with the Hessian of its loss, over 2C, on that set."""
 
-    ``prepare`` says what changes, ``add`` takes the rows of one block into account, ``finish`` ends the update.
-    """
+    design: Design
+    limit: int  # of the working set
+    set: np.ndarray  # the number D stands for the intercept
+    hessian: np.ndarray  # in Fortran order
+    active: np.ndarray  # (n,) the row weights that the Hessian was made with
 
-    def __init__(self, design: Design, limit: int) -> None:
-        self.design = design
-        self.limit = limit  # of the working set
-        self.set = np.empty(0, dtype=np.intp)  # the number D stands for the intercept
-        self.hessian = np.empty((0, 0), dtype=design.dtype, order="F")
-        self.active = np.zeros(design.shape[0], dtype=design.dtype)  # the row weights that the Hessian was made with
-        self.change = self.active  # what they must change by for the first n_old weights; the others want all rows
-        self.n_old = 0
+    @classmethod
+    def empty(cls, design: Design, limit: int) -> Model:
+        """Return the model of a column that has not taken a step yet."""
+        hessian = np.empty((0, 0), dtype=design.dtype, order="F")
+        return cls(design, limit, np.empty(0, dtype=np.intp), hessian, np.zeros(design.shape[0], dtype=design.dtype))
 
-    def prepare(self, w: np.ndarray, subgradient: np.ndarray, active: np.ndarray) -> None:
-        """Choose the working set, and note what has to be added to the Hessian: little, or everything anew."""
+    def update(self, w: np.ndarray, subgradient: np.ndarray, active: np.ndarray) -> Update:
+        """Choose the next working set, and begin its Hessian: with what is known, if little changes, or anew."""
         violation = np.abs(subgradient)
         inside = np.zeros(len(w), dtype=bool)
         inside[self.set] = True
@@ -41,17 +43,15 @@ class Model:
         change = active - self.active
         few_rows = 2 * np.abs(change).sum() < active.sum()  # by weight: a row of weight 2 is like two rows
         if few_rows and 2 * len(new) < len(self.set) <= self.limit - len(new):
-            self.n_old, self.change = len(self.set), change
-            self.set = np.concatenate([self.set, new])
+            n_old, chosen = len(self.set), np.concatenate([self.set, new])
+            hessian = self.hessian
             if len(new):
-                grown = np.zeros((len(self.set), len(self.set)), dtype=self.design.dtype, order="F")
-                grown[: self.n_old, : self.n_old] = self.hessian
-                self.hessian = grown
-        else:
-            self.set = self._anew(w, violation)
-            self.n_old, self.change = len(self.set), active
-            self.hessian = np.zeros((len(self.set), len(self.set)), dtype=self.design.dtype, order="F")
-        self.active = active
+                hessian = np.zeros((len(chosen), len(chosen)), dtype=self.design.dtype, order="F")
+                hessian[:n_old, :n_old] = self.hessian
+            return Update(Model(self.design, self.limit, chosen, hessian, active), n_old, change)
+        chosen = self._anew(w, violation)
+        hessian = np.zeros((len(chosen), len(chosen)), dtype=self.design.dtype, order="F")
+        return Update(Model(self.design, self.limit, chosen, hessian, active), len(chosen), active)
 
     def _anew(self, w: np.ndarray, violation: np.ndarray) -> np.ndarray:
         """Return the non-zero weights and about as many others; if that is too many, those that want to move most."""
@@ -59,45 +59,6 @@ class Model:
         others = np.flatnonzero((w == 0) & (violation > 0))
         both = np.concatenate([nonzero, _largest(violation, others, max(FIRST_SET, len(nonzero)))])
         return both if len(both) <= self.limit else _largest(violation, both, self.limit)
-
-    def add(self, rows: slice, block: Any) -> None:
-        """Add the part of these rows: of the old weights that of the changed rows, of the new ones all of it."""
-        old = self.set[: self.n_old]
-        for sign in (1, -1):
-            at = np.flatnonzero(sign * self.change[rows] > 0)
-            if len(at):
-                self._add_products(self._gather(block, at, old), np.sqrt(np.abs(self.change[rows][at])), sign)
-        if self.n_old < len(self.set):
-            at = np.flatnonzero(self.active[rows])
-            part = self._gather(block, at, self.set)
-            self.hessian[self.n_old :] += (part[:, self.n_old :] * self.active[rows][at, None]).T @ part
-
-    def _add_products(self, part: np.ndarray, scale: np.ndarray, sign: int) -> None:
-        """hessian += sign * partᵀ diag(scale²) part, in the lower triangle of the old weights."""
-        part *= scale[:, None]
-        syrk = blas.ssyrk if part.dtype == np.float32 else blas.dsyrk
-        whole = self.n_old == len(self.set)
-        target = self.hessian if whole else np.asfortranarray(self.hessian[: self.n_old, : self.n_old])
-        target = syrk(sign, part.T, beta=1, c=target, lower=1, overwrite_c=1)
-        if not whole:
-            self.hessian[: self.n_old, : self.n_old] = target
-
-    def _gather(self, block: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return these rows and columns of the block of [φ - mean, constant]; a copy in C order."""
-        D = self.design.shape[1] - 1
-        inside = np.minimum(columns, D - 1)
-        part = block[rows][:, inside]
-        part = part.toarray() if issparse(part) else part
-        part = np.ascontiguousarray(part, dtype=self.design.dtype)
-        part -= self.design.mean[inside].astype(part.dtype)
-        part[:, columns == D] = self.design.constant
-        return part
-
-    def finish(self) -> None:
-        """Make the Hessian whole."""
-        from besvm.solver.l1_kernels import mirror_lower
-
-        mirror_lower(self.hessian)
 
     def minimize(self, w: np.ndarray, gradient: np.ndarray, penalty: np.ndarray, share: float) -> np.ndarray:
         """Return the change of the weights that minimizes the quadratic model with its L1 term.
@@ -120,6 +81,61 @@ class Model:
         return point - w
 
 
+@dataclass(frozen=True, eq=False)
+class Update:
+    """A model on its way: all blocks of rows must be added before it is finished.
+
+    The first ``n_old`` weights of its set need only the rows whose weights ``change``; the others want all rows.
+    """
+
+    model: Model
+    n_old: int
+    change: np.ndarray  # (n,)
+
+    def add(self, rows: slice, block: Any) -> None:
+        """Add the part of these rows: of the old weights that of the changed rows, of the new ones all of it."""
+        model, n_old = self.model, self.n_old
+        for sign in (1, -1):
+            at = np.flatnonzero(sign * self.change[rows] > 0)
+            if len(at):
+                part = self._gather(block, at, model.set[:n_old])
+                self._add_products(part, np.sqrt(np.abs(self.change[rows][at])), sign)
+        if n_old < len(model.set):
+            at = np.flatnonzero(model.active[rows])
+            part = self._gather(block, at, model.set)
+            model.hessian[n_old:] += (part[:, n_old:] * model.active[rows][at, None]).T @ part
+
+    def _add_products(self, part: np.ndarray, scale: np.ndarray, sign: int) -> None:
+        """hessian += sign * partᵀ diag(scale²) part, in the lower triangle of the old weights."""
+        part *= scale[:, None]
+        hessian, n_old = self.model.hessian, self.n_old
+        syrk = blas.ssyrk if part.dtype == np.float32 else blas.dsyrk
+        whole = n_old == len(hessian)
+        target = hessian if whole else np.asfortranarray(hessian[:n_old, :n_old])
+        target = syrk(sign, part.T, beta=1, c=target, lower=1, overwrite_c=1)
+        if not whole:
+            hessian[:n_old, :n_old] = target
+
+    def _gather(self, block: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Return these rows and columns of the block of [φ - mean, constant]; a copy in C order."""
+        design = self.model.design
+        D = design.shape[1] - 1
+        inside = np.minimum(columns, D - 1)
+        part = block[rows][:, inside]
+        part = part.toarray() if issparse(part) else part
+        part = np.ascontiguousarray(part, dtype=design.dtype)
+        part -= design.mean[inside].astype(part.dtype)
+        part[:, columns == D] = design.constant
+        return part
+
+    def finish(self) -> Model:
+        """Return the model, its Hessian whole."""
+        from besvm.solver.l1_kernels import mirror_lower
+
+        mirror_lower(self.model.hessian)
+        return self.model
+
+
 def _newton_on_support(H: np.ndarray, point: np.ndarray, slope: np.ndarray, penalty: np.ndarray) -> bool:
     """Solve for the non-zero weights with their signs held, in place; a weight that would change its sign is put to 0.
 
@@ -139,11 +155,15 @@ def _newton_on_support(H: np.ndarray, point: np.ndarray, slope: np.ndarray, pena
         target[(target * signs < 0) & (penalty[support] > 0)] = 0
         change = np.zeros_like(point)
         change[support] = target - point[support]
-        bent = H @ change.astype(H.dtype)
-        gain = slope @ change + 0.5 * (change @ bent) + penalty[support] @ (np.abs(target) - np.abs(point[support]))
+        gradient_change = H @ change.astype(H.dtype)
+        gain = (
+            slope @ change
+            + 0.5 * (change @ gradient_change)
+            + penalty[support] @ (np.abs(target) - np.abs(point[support]))
+        )
         if gain < 0:
             point += change
-            slope += bent
+            slope += gradient_change
             return bool(length == first < 1)
     return False
 

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from besvm.blocks.stores import RowBlocks
+from besvm.solver.design import Intercept
 from besvm.solver.preconditioner import Preconditioner, sketch
-from besvm.solver.problem import Columns, Intercept, Problem, Result
+from besvm.solver.problem import Columns, Problem, Result
 
 MAX_CG = 50  # steps of one Newton direction; the preconditioner makes three usual
 MAX_LINE = 30  # steps of one line search; four are usual
@@ -156,10 +157,10 @@ class _Newton(Columns):
 
     def step(self, preconditioner: Preconditioner) -> np.ndarray:
         """Take one Newton step in every column; return which columns it has still brought forward."""
-        direction, ahead = self._direction(preconditioner)
-        length = self._line_search(direction, ahead)
+        direction, margin_change = self._direction(preconditioner)
+        length = self._line_search(direction, margin_change)
         self.W = self.W + length * direction
-        self.slack -= length.astype(self.dtype) * self.signs * ahead
+        self.slack -= length.astype(self.dtype) * self.signs * margin_change
         before = self.objective
         self.gradient, self.objective = self._gradient()
         # rounding leaves a floor below which no step helps
@@ -183,46 +184,46 @@ class _Newton(Columns):
             weighted = active[rows] * products[rows]
             return weighted, np.einsum("ij,ij->j", weighted, products[rows], dtype=np.float64)
 
-        X, ahead = np.zeros_like(self.gradient), np.zeros_like(self.slack)
+        X, margin_change = np.zeros_like(self.gradient), np.zeros_like(self.slack)
         R = -self.gradient
         target = FORCING * np.linalg.norm(R, axis=0)
         P = Z = precondition(R)
         rz = (R * Z).sum(axis=0)
         for _ in range(MAX_CG):
             forward = self.design.forward(P)
-            pull, squares = self.design.backward(part)
-            HP = self.penalty * P + 2 * self.C * pull
+            HP_loss, squares = self.design.backward(part)
+            HP = self.penalty * P + 2 * self.C * HP_loss
             # P·HP as a sum of squares: where features are large, rounding would leave the product negative
             curvature = (self.penalty * P**2).sum(axis=0) + 2 * self.C * squares
             alpha = rz / np.maximum(curvature, np.finfo(float).tiny)
             X += alpha * P
-            ahead += alpha.astype(self.dtype) * products
+            margin_change += alpha.astype(self.dtype) * products
             R = R - alpha * HP
             if (np.linalg.norm(R, axis=0) <= target).all():
                 break
             Z = precondition(R)
             rz, last = (R * Z).sum(axis=0), rz
             P = Z + rz / np.maximum(last, np.finfo(float).tiny) * P
-        return X, ahead
+        return X, margin_change
 
-    def _line_search(self, direction: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+    def _line_search(self, direction: np.ndarray, margin_change: np.ndarray) -> np.ndarray:
         """Return the exact minimizer along the direction, column by column, from the kept slacks.
 
         The derivative is increasing and piecewise linear, so Newton's method finds its root in a few steps.
         """
         weights = self.problem.row_weights()
-        change = self.signs * ahead
+        change = self.signs * margin_change
         slope0 = (self.penalty * self.W * direction).sum(axis=0)
-        bend0 = (self.penalty * direction**2).sum(axis=0)
+        curvature0 = (self.penalty * direction**2).sum(axis=0)
         low, high = np.zeros_like(slope0), np.full_like(slope0, np.inf)
         length = np.ones_like(slope0)
         for _ in range(MAX_LINE):
             slack = self.slack - length.astype(self.dtype) * change
             moving = weights * change * (slack > 0)
-            slope = slope0 + length * bend0 - 2 * self.C * np.einsum("ij,ij->j", moving, slack, dtype=np.float64)
-            bend = bend0 + 2 * self.C * np.einsum("ij,ij->j", moving, change, dtype=np.float64)
+            slope = slope0 + length * curvature0 - 2 * self.C * np.einsum("ij,ij->j", moving, slack, dtype=np.float64)
+            curvature = curvature0 + 2 * self.C * np.einsum("ij,ij->j", moving, change, dtype=np.float64)
             low, high = np.where(slope < 0, length, low), np.where(slope > 0, length, high)
-            proposal = length - slope / np.maximum(bend, np.finfo(float).tiny)
+            proposal = length - slope / np.maximum(curvature, np.finfo(float).tiny)
             middle = np.where(np.isinf(high), 2 * length, (low + high) / 2)
             proposal = np.where((proposal >= low) & (proposal <= high), proposal, middle)
             close = np.abs(proposal - length) <= 1e-3 * length

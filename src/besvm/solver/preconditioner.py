@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -12,22 +12,12 @@ from scipy.linalg import cho_factor, cho_solve
 from besvm._support.threads import WORTH_THREADS, slices, thread_map
 from besvm.blocks.estimates import first_rank, last_rank
 from besvm.blocks.stores import CACHE_BYTES, rows_for
+from besvm.solver.design import Design
 
 FLAT = 40.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
-STIFF = 0.01  # rounding errors of this share of the flat part are worth a second projection
+ILL_CONDITIONED = 0.01  # rounding errors of this share of the flat part are worth a second projection
 
 Apply = Callable[[np.ndarray], np.ndarray]
-
-
-class Design(Protocol):
-    """What a sketch needs of the matrix [φ - mean, 1]: its shape and its products."""
-
-    shape: tuple[int, int]
-    dtype: Any
-
-    def forward(self, V: np.ndarray) -> Callable[[Any], np.ndarray]: ...
-    def backward(self, part: Callable[[slice, Any], tuple[Any, ...]], coarse: bool) -> tuple[Any, ...]: ...
-    def product(self, V: np.ndarray) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -52,7 +42,7 @@ class Preconditioner:
             *(thread_map if many else map)(lambda k: self._factor(active[:, k], C), columns), strict=True
         )
         noise = float(np.finfo(self.vectors.dtype).eps)
-        stiff = bool((noise * np.array(traces) > STIFF * rest).any())
+        ill_conditioned = bool((noise * np.array(traces) > ILL_CONDITIONED * rest).any())
 
         def apply(R: np.ndarray) -> np.ndarray:
             inside = self._coordinates_of(R)  # (r, k)
@@ -60,7 +50,9 @@ class Preconditioner:
             result: np.ndarray = self._combined(solved)
             if self.vectors.shape[0] > self.vectors.shape[1]:
                 outside = R - self._combined(inside)
-                if stiff:  # what rounding has left of R inside the span is large beside what the Hessian makes of it
+                if (
+                    ill_conditioned
+                ):  # what rounding has left of R inside the span is large beside what the Hessian makes of it
                     outside -= self._combined(self._coordinates_of(outside))
                 result += outside / rest
             return result

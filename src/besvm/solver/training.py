@@ -13,9 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from besvm.blocks import RowBlocks
 from besvm.solver.calibration import held_out_problem
+from besvm.solver.design import Intercept
 from besvm.solver.l1 import solve_l1
 from besvm.solver.newton import solve
-from besvm.solver.problem import Intercept, Problem, Result
+from besvm.solver.problem import Problem, Result
 
 SOLVERS: dict[str, Callable[..., Result]] = {"l2": solve, "l1": solve_l1}
 HELD_OUT_TOL = 1e-2  # the held-out problems only have to be about right
