@@ -16,6 +16,7 @@ import besvm.basis
 import besvm.datasets
 import besvm.features
 import besvm.measures
+import besvm.normalize
 import besvm.selection
 import besvm.similarities
 import besvm.testing
@@ -31,15 +32,8 @@ ORDER = (
 MODULES = {
     "besvm": besvm.__all__,
     "besvm.similarities": besvm.similarities.__all__,
-    "besvm.basis": [
-        "RandomBasis",
-        "IndexBasis",
-        "KMedoidsBasis",
-        "PivotedBasis",
-        "FarthestBasis",
-        "GradientBasis",
-        "Exemplars",
-    ],
+    "besvm.basis": besvm.basis.__all__,
+    "besvm.normalize": ["MeanNorm", "ZScore", "Unscaled", "Normalization"],
     "besvm.selection": ["GreedySelection"],
     "besvm.baselines": besvm.baselines.__all__,
     "besvm.analysis": besvm.analysis.__all__,

@@ -8,18 +8,6 @@ from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier, LineSearch
 from besvm.selection import GreedySelection
 from besvm.similarities import RBF, Linear
 
-UNWEIGHTED_GAMMA = (
-    "gamma='scale' is taken from the rows as they are, as in SVC (which fails the same check): a repeated row counts "
-    "twice, a row of weight 2 once"
-)
-WEIGHT_CHECKS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
-
-
-def expected_failures(estimator):
-    if isinstance(estimator, BESVMClassifier) and estimator.measures == "rbf":
-        return dict.fromkeys(WEIGHT_CHECKS, UNWEIGHTED_GAMMA)
-    return {}
-
 
 @pytest.mark.filterwarnings("ignore:at this C the L1 penalty leaves all weights zero")  # class weights near zero
 @parametrize_with_checks(
@@ -36,8 +24,7 @@ def expected_failures(estimator):
         KernelSVMClassifier(RBF(gamma=0.1), tol=1e-9),
         DualBESVMClassifier(RBF(gamma=0.1), basis="auto", tol=1e-10),
         LineSearchMKL([RBF(gamma=0.1), Linear()], alphas=(0, 0.5), cv=2, random_state=0),
-    ],
-    expected_failed_checks=expected_failures,
+    ]
 )
 def test_scikit_learn(estimator, check):
     check(estimator)

@@ -83,7 +83,16 @@ class MeanNorm(Normalization):
 
 
 class ZScore(Normalization):
-    """Center every similarity and divide it by its standard deviation; what does not vary is only centered."""
+    """Center every similarity and divide it by its standard deviation; what does not vary is only centered.
+
+    Examples
+    --------
+    >>> from besvm import BasisExpansion
+    >>> from besvm.normalize import ZScore
+    >>> BasisExpansion("linear", basis=[1], normalize=ZScore()).fit_transform([[1.0], [3.0]])
+    array([[-1.],
+           [ 1.]], dtype=float32)
+    """
 
     def learn(self, raw: RawSimilarities) -> Normalizer:
         """Learn the mean and the standard deviation of every column."""
@@ -97,6 +106,14 @@ class Unscaled(Normalization):
     ----------
     balanced : bool, default=False
         Weigh the exemplars so that every class contributes equally, as in :class:`MeanNorm`.
+
+    Examples
+    --------
+    >>> from besvm import BasisExpansion
+    >>> from besvm.normalize import Unscaled
+    >>> BasisExpansion("linear", basis=[1], normalize=Unscaled()).fit_transform([[1.0], [3.0]])
+    array([[3.],
+           [9.]], dtype=float32)
     """
 
     def __init__(self, balanced: bool = False) -> None:

@@ -60,6 +60,19 @@ class Normalization(BaseEstimator, ABC):  # type: ignore[misc]
     ----------
     mixes : bool
         Whether its features mix exemplars.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from besvm import BasisExpansion
+    >>> from besvm.normalize import Affine, Normalization
+    >>> class Halved(Normalization):
+    ...     def learn(self, raw):
+    ...         ones = np.ones(raw.blocks.shape[1], raw.blocks.dtype)
+    ...         return Affine(mean=0 * ones, scale=2 * ones)
+    >>> BasisExpansion("linear", basis=[1], normalize=Halved()).fit_transform([[1.0], [3.0]])
+    array([[1.5],
+           [4.5]], dtype=float32)
     """
 
     mixes: ClassVar[bool] = False
