@@ -52,7 +52,7 @@ def main() -> None:
     def similarities(measure: Measure) -> tuple[np.ndarray, np.ndarray, float]:
         if measure.label not in computed:
             start = perf_counter()
-            expansion = BasisExpansion(measure.similarity, basis=BASIS, features=measure.features)
+            expansion = BasisExpansion(measure, basis=BASIS)
             of_train, of_test = expansion.fit_transform(images[train], labels[train]), expansion.transform(images[test])
             computed[measure.label] = of_train, of_test, perf_counter() - start
         return computed[measure.label]
