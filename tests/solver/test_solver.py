@@ -1,3 +1,5 @@
+from threading import current_thread
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from sklearn.svm import LinearSVC
 
 import reference
 from besvm._support.threads import workers
-from besvm.blocks import MemoryBlocks
+from besvm.blocks import MemoryBlocks, stores
 from besvm.solver.newton import solve, solve_path
 from besvm.solver.problem import Problem
 from stores import STORES, make, one_vs_rest
@@ -140,14 +142,23 @@ def test_a_path_of_c_is_that_of_single_fits_in_fewer_passes(problem_data):
     assert sum(r.n_passes for r in path) < sum(r.n_passes for r in alone)
 
 
-def test_threads_do_not_change_the_result(problem_data):
+@pytest.mark.parametrize("store", STORES)
+def test_threads_do_not_change_the_result(problem_data, store, tmp_path, monkeypatch):
+    """Several blocks, so that several threads have something to do; sums are added in row order all the same."""
+    for name in ("CACHE_BYTES", "COARSE_BYTES", "DISK_BYTES"):
+        monkeypatch.setattr(stores, name, 1 << 14)
     X, y = problem_data
-    results = []
-    for n in (1, 2, 1):
-        with workers(n):
-            results.append(solve(MemoryBlocks(X), one_vs_rest(y), 1.0).coef)
+    results, used = [], set()
+    with make(store, X, tmp_path) as blocks:
+        assert len(list(blocks.map(lambda rows, block: rows))) > 4
+        for n in (1, 2, 1):
+            with workers(n):
+                results.append(solve(blocks, one_vs_rest(y), 1.0).coef)
+                used |= set(blocks.map(lambda rows, block: current_thread().name))
     assert np.array_equal(results[0], results[2])
-    np.testing.assert_allclose(results[0], results[1], atol=1e-10)
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-10, atol=1e-12)
+    if store != "recompute":  # whose blocks come one after the other, each computed on all threads
+        assert any(name.startswith("besvm") for name in used)
 
 
 def test_the_report_is_honest(problem_data):
@@ -179,10 +190,12 @@ def test_degenerate_features(kind, rng):
         assert got.intercept[0] == pytest.approx(-0.5)  # (5 - 15) / 20
 
 
-def test_csr_is_never_made_dense(rng):
+def test_csr_is_never_made_dense(rng, monkeypatch):
     X = csr_matrix(rng.normal(size=(50, 30)) * (rng.random((50, 30)) < 0.2))
     y = np.arange(50) % 2
     dense = solve(MemoryBlocks(X.toarray()), one_vs_rest(y), 1.0, tol=1e-8)
+    for name in ("toarray", "todense"):
+        monkeypatch.setattr(csr_matrix, name, None)
     np.testing.assert_allclose(solve(MemoryBlocks(X), one_vs_rest(y), 1.0, tol=1e-8).coef, dense.coef, atol=1e-6)
 
 
