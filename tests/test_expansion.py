@@ -5,7 +5,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import reference
 from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, Measure
@@ -167,3 +167,15 @@ def test_lists_of_exemplars_are_counted_one_by_one(rng):
     own = [Measure("rbf", basis=Exemplars(X[:10])), Measure("linear", basis=Exemplars(X[10:20]))]
     assert BESVMClassifier(own).fit(X, y).n_basis_ == 20
     assert BESVMClassifier(["rbf", "linear"], basis=Exemplars(X[:10])).fit(X, y).n_basis_ == 10
+
+
+def test_features_are_computed_to_settle_a_similarity_only_where_there_is_something_to_settle(rng):
+    """And once for all similarities that share them."""
+    described = []
+    features = FunctionTransformer(lambda X: (described.append(len(X)), X)[1])
+    X = rng.normal(size=(40, 3))
+    BasisExpansion([Measure("linear", features=features), Measure("cosine", features=features)], basis=[1, 2]).fit(X)
+    assert sorted(described) == [2, 2, 40]  # the exemplars of both, and one block of samples
+    described.clear()
+    BasisExpansion([Measure("rbf", features=features), Measure("laplacian", features=features)], basis=[1, 2]).fit(X)
+    assert sorted(described) == [2, 2, 40, 40]

@@ -19,7 +19,7 @@ from besvm.similarities.contract import Similarity
 
 
 @dataclass(frozen=True)
-class Part:
+class Term:
     """One measure of the sum: its fitted similarity, and which of the transformers comes first."""
 
     label: str
@@ -56,7 +56,7 @@ class Gram:
     """
 
     transformers: list[Any]
-    parts: list[Part]
+    parts: list[Term]
     dtype: np.dtype[Any]  # of the tiles
 
     @property
@@ -136,14 +136,14 @@ def fit_gram(X: Any, y: np.ndarray | None, measures: list[Measure], weights: np.
         similarity, number = settle(measure, shared)
         if similarity.precomputed:
             _check_precomputed(X)
-        parts.append(Part(measure.label, similarity, number, float(weight)))
+        parts.append(Term(measure.label, similarity, number, float(weight)))
     seen = _seen(parts, Samples(X, shared.transformers))
     compared = [(part.similarity, one.exemplars) for part, one in zip(parts, seen, strict=True)]
     dtype = features_dtype(n_rows(X) ** 2, compared)
     return Gram(shared.transformers, parts, dtype), _in_dtype(parts, seen, dtype)
 
 
-def _seen(parts: list[Part], samples: Samples) -> list[Seen]:
+def _seen(parts: list[Term], samples: Samples) -> list[Seen]:
     return [
         Seen(
             samples.seen_by(part.similarity, part.transformer),
@@ -153,7 +153,7 @@ def _seen(parts: list[Part], samples: Samples) -> list[Seen]:
     ]
 
 
-def _in_dtype(parts: list[Part], seen: list[Seen], dtype: np.dtype[Any]) -> list[Seen]:
+def _in_dtype(parts: list[Term], seen: list[Seen], dtype: np.dtype[Any]) -> list[Seen]:
     out = []
     for part, one in zip(parts, seen, strict=True):
         samples = in_dtype(part.similarity, one.samples, dtype)

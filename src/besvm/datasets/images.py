@@ -89,7 +89,7 @@ def _list_images(folder: Path) -> tuple[list[Path], list[str]]:
 
 
 def _read_image(path: Path, size: tuple[int, int] | None) -> np.ndarray | str:
-    """Return the image (h, w, 3), or what ails it."""
+    """Return the image (h, w, 3), or what is wrong with it."""
     image_module, operations = (optional(name, "reading images") for name in ("PIL.Image", "PIL.ImageOps"))
     try:
         with image_module.open(path) as file:
