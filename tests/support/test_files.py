@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from types import SimpleNamespace
 
 import pytest
 
@@ -55,6 +56,17 @@ def test_an_error_or_an_interrupt_leaves_the_old_file(tmp_path, monkeypatch):
     assert caught.value.errno == 28
     assert path.read_text() == "old"
     assert names(tmp_path) == ["page.html"]
+
+
+def test_an_interrupt_while_the_file_is_made_leaves_none(tmp_path, monkeypatch):
+    def interrupt(*args):
+        assert len(names(tmp_path)) == 1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "fcntl", SimpleNamespace(flock=interrupt, LOCK_EX=2))
+    with pytest.raises(KeyboardInterrupt):
+        write_text(tmp_path / "a.txt", "whole")
+    assert names(tmp_path) == []
 
 
 WRITER = """

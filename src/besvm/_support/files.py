@@ -24,28 +24,29 @@ def whole_file(path: Path) -> Iterator[Path]:
     No other process or thread has a file of that name, and it is locked: :func:`sweep` leaves it alone.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished, held = _locked(path)
-    try:
-        yield unfinished
-        if fcntl is None:  # Windows does not rename an open file
-            held.close()
-        os.replace(unfinished, path)
+    unfinished = path.with_name(f"{path.name}.besvm-{uuid4().hex}.part")
+    try:  # an interrupt may come as soon as the file is there
+        with _locked(unfinished) as held:
+            yield unfinished
+            if fcntl is None:  # Windows does not rename an open file
+                held.close()
+            os.replace(unfinished, path)
     finally:
-        held.close()
         unfinished.unlink(missing_ok=True)
 
 
-def _locked(path: Path) -> tuple[Path, BinaryIO]:
-    """Make an empty file beside ``path``, and hold a lock on it."""
+@contextmanager
+def _locked(path: Path) -> Iterator[BinaryIO]:
+    """Make an empty file, and yield it open and locked."""
     while True:
-        unfinished = path.with_name(f"{path.name}.besvm-{uuid4().hex}.part")
-        held = open(unfinished, "xb")  # noqa: SIM115  (held by the caller)
-        if fcntl is not None:
-            with suppress(OSError):  # a file system without locks
-                fcntl.flock(held, fcntl.LOCK_EX)
-        if unfinished.exists():
-            return unfinished, held
-        held.close()  # someone swept before it was locked
+        with open(path, "xb") as held:
+            if fcntl is not None:
+                with suppress(OSError):  # a file system without locks
+                    fcntl.flock(held, fcntl.LOCK_EX)
+            if path.exists():
+                yield held
+                return
+        # someone swept before it was locked
 
 
 def sweep(folder: Path) -> None:

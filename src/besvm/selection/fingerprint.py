@@ -82,7 +82,7 @@ def _content(thing: Any) -> Any:
     reduce = copyreg.dispatch_table.get(kind)
     parts = reduce(thing) if reduce else thing.__reduce_ex__(4)  # as pickle takes things apart
     if isinstance(parts, str):
-        return "global", _named(thing, thing.__module__, parts)
+        return "global", _named(thing, getattr(thing, "__module__", "numpy"), parts)  # NumPy 2.0's ufuncs do not say
     return "object", [_content(list(part) if isinstance(part, Iterator) else part) for part in parts]
 
 
