@@ -2,7 +2,7 @@
 
     python examples/cifar10.py [FOLDER] [--out FOLDER]
 
-FOLDER holds the official binary files (by default where besvm.datasets.toy.fetch_cifar10 puts them). Trains on 10,000
+FOLDER holds the official binary files (by default where besvm.datasets.fetch_cifar10 puts them). Trains on 10,000
 images with 10 x 100 exemplars and C = 1, tests on 10,000, prints one table, and draws the winning alignments of a few
 test images. The table lands in cifar10.json, the drawing in cifar10-alignments.png, both in the --out folder.
 

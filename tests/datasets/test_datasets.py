@@ -109,7 +109,7 @@ def test_a_missing_file_is_named(folder: Path) -> None:
         load_cifar10(folder, verify=False)
 
 
-@pytest.mark.skipif(not OFFICIAL_FOLDER.is_dir(), reason="CIFAR-10 is not here; besvm.datasets.toy.fetch_cifar10()")
+@pytest.mark.skipif(not OFFICIAL_FOLDER.is_dir(), reason="CIFAR-10 is not here; besvm.datasets.fetch_cifar10()")
 def test_the_official_files() -> None:
     data = load_cifar10()
     assert data.images.shape == (60000, 32, 32, 3)

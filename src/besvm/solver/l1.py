@@ -90,26 +90,7 @@ def solve_l1(
         else:
             solver.start_from(start[0][:, columns], start[1][columns])
         results.append(solver.run(tol, max_iter, report))
-    return results[0] if len(results) == 1 else _joined(results)
-
-
-def _joined(results: list[Result]) -> Result:
-    """Return one Result of groups of columns that were solved one after the other."""
-
-    def joined(name: str) -> np.ndarray:
-        return np.concatenate([getattr(result, name) for result in results], axis=-1)
-
-    return Result(
-        coef=joined("coef"),
-        intercept=joined("intercept"),
-        objective=joined("objective"),
-        gradient_norm=joined("gradient_norm"),
-        converged=joined("converged"),
-        n_iter=max(result.n_iter for result in results),
-        n_passes=sum(result.n_passes for result in results),
-        margins=joined("margins"),
-        gap=joined("gap"),
-    )
+    return results[0] if len(results) == 1 else Result.joined(results)
 
 
 class _ProximalNewton(Columns):

@@ -66,6 +66,25 @@ class Result:
     preconditioner: Preconditioner | None = field(repr=False, default=None)
     gap: np.ndarray | None = None  # (K,) of the L1 solver: how far the objective may be above the least, relatively
 
+    @classmethod
+    def joined(cls, results: list[Result]) -> Result:
+        """Return one Result of columns that were solved one after the other."""
+
+        def all_of(name: str) -> np.ndarray:
+            return np.concatenate([getattr(result, name) for result in results], axis=-1)
+
+        return cls(
+            coef=all_of("coef"),
+            intercept=all_of("intercept"),
+            objective=all_of("objective"),
+            gradient_norm=all_of("gradient_norm"),
+            converged=all_of("converged"),
+            n_iter=max(result.n_iter for result in results),
+            n_passes=sum(result.n_passes for result in results),
+            margins=all_of("margins"),
+            gap=None if any(result.gap is None for result in results) else all_of("gap"),
+        )
+
     def distance(self) -> np.ndarray:
         """Return what is compared with the tolerance, (K,): the duality gap, or else the gradient."""
         return self.gradient_norm if self.gap is None else self.gap

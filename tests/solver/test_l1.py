@@ -1,3 +1,5 @@
+"""The solver with the L1 penalty: at the optimum, with a gap that bounds the distance to it, in the memory given."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -5,12 +7,10 @@ from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 
 import reference
-from besvm._support.threads import workers
 from besvm.blocks import MemoryBlocks
 from besvm.solver.l1 import solve_l1
 from besvm.solver.l1_model import FIRST_SET
-from besvm.solver.problem import Problem
-from stores import STORES, make, one_vs_rest
+from stores import one_vs_rest
 
 INTERCEPTS = ["free", "penalized", "none"]
 
@@ -61,24 +61,22 @@ def test_equals_proximal_gradient_steps(problem_data, intercept, n_classes, rng)
     assert max(violations(got, X, y, 0.3, weights, intercept)) < 1e-7
 
 
-@pytest.mark.parametrize("store", STORES)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_same_solution_from_every_store(problem_data, store, dtype, tmp_path):
-    X, y = problem_data
-    X = X.astype(dtype)
-    expected = solve_l1(MemoryBlocks(X), one_vs_rest(y), 1.0, tol=1e-5)
-    with make(store, X, tmp_path) as blocks:
-        got = solve_l1(blocks, one_vs_rest(y), 1.0, tol=1e-5)
-    np.testing.assert_allclose(got.coef, expected.coef, atol=2e-3 if dtype == np.float32 else 1e-6)
-    np.testing.assert_allclose(got.margins, X @ got.coef + got.intercept, atol=1e-4)
-    assert max(violations(got, X, y, 1.0)) < 3e-5
-
-
 def many_features(rng, n=300, D=600):
     """Correlated features, more than one working set holds at first and more than there are rows."""
     X = rng.normal(size=(n, 40)) @ rng.normal(size=(40, D)) / 6 + 0.3 * rng.normal(size=(n, D))
     y = (X[:, :3] + 0.5 * rng.normal(size=(n, 3))).argmax(axis=1)
     return X, y
+
+
+@given(st.integers(0, 10**6), st.sampled_from(INTERCEPTS))
+@settings(max_examples=25, deadline=None)
+def test_no_condition_of_optimality_is_violated(seed, intercept):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(4, 30)), int(rng.integers(1, 40))
+    X, y, weights = rng.normal(size=(n, d)), np.arange(n) % 2, rng.uniform(0.2, 3, n)
+    C = float(10 ** rng.uniform(-2, 1.5))
+    got = solve_l1(MemoryBlocks(X), one_vs_rest(y, weights), C, intercept=intercept, tol=1e-9)
+    assert max(violations(got, X, y, C, weights, intercept)) < 1e-6
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0])
@@ -133,15 +131,15 @@ def test_the_gap_bounds_the_distance_to_the_optimum(problem_data, intercept, C):
 
 
 def test_little_memory_takes_more_passes_to_the_same_end(rng):
-    X, y = many_features(rng)
+    X, y = many_features(rng, 150, 300)
     ample = solve_l1(MemoryBlocks(X), one_vs_rest(y), 1.0, tol=1e-6)
-    for n_bytes in (8 * 601**2, 8 * 100**2):  # one column at a time; then a working set smaller than the solution
+    for n_bytes in (8 * 301**2, 8 * 50**2):  # one column at a time; then a working set smaller than the solution
         tight = solve_l1(MemoryBlocks(X), one_vs_rest(y), 1.0, tol=1e-4, max_iter=1000, hessian_bytes=n_bytes)
         assert tight.converged.all()
         assert tight.n_passes > ample.n_passes
         np.testing.assert_allclose(tight.objective, ample.objective, rtol=2e-3)
         np.testing.assert_allclose(tight.margins, X @ tight.coef + tight.intercept, atol=1e-4)
-    assert ((ample.coef != 0).sum(axis=0) > 100).all()
+    assert ((ample.coef != 0).sum(axis=0) > 50).all()
 
 
 def test_a_path_of_c_from_warm_starts(rng):
@@ -178,71 +176,3 @@ def test_a_small_c_leaves_nothing_wherever_it_starts(problem_data, dtype):
         assert (got.coef == 0).all()
         share = np.bincount(y) / len(y)
         np.testing.assert_allclose(got.intercept, 2 * share - 1, atol=1e-5)
-
-
-@given(st.integers(0, 10**6))
-@settings(max_examples=25, deadline=None)
-def test_a_row_of_weight_two_is_two_rows_and_nothing_improves(seed):
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(4, 30)), int(rng.integers(1, 40))
-    X, y = rng.normal(size=(n, d)), np.arange(n) % 2
-    C, counts = float(10 ** rng.uniform(-2, 1.5)), rng.integers(1, 3, n)
-    weighted = solve_l1(MemoryBlocks(X), one_vs_rest(y, counts.astype(float)), C, tol=1e-9)
-    again = np.repeat(np.arange(n), counts)
-    repeated = solve_l1(MemoryBlocks(X[again]), one_vs_rest(y[again]), C, tol=1e-9)
-    np.testing.assert_allclose(weighted.objective, repeated.objective, rtol=1e-7)
-    w, b, sign = weighted.coef[:, 0], weighted.intercept[0], 2 * y - 1
-    best = reference.l1_objective(w, b, X, sign, C, counts)
-    for scale in (1e-3, 0.1):
-        there = reference.l1_objective(w + scale * rng.normal(size=d), b + scale * rng.normal(), X, sign, C, counts)
-        assert there >= best * (1 - 1e-9)
-
-
-def test_columns_that_leave_folds_out_equal_fits_without_them(problem_data):
-    X, y = problem_data
-    fold = np.arange(len(y)) % 2
-    both = Problem(y, np.array([0, 0]), np.ones(len(y)), fold, np.array([0, 1]))
-    got = solve_l1(MemoryBlocks(X), both, 1.0, tol=1e-9)
-    for out in (0, 1):
-        kept = fold != out
-        alone = solve_l1(MemoryBlocks(X[kept]), Problem(y[kept], np.array([0]), np.ones(kept.sum())), 1.0, tol=1e-9)
-        np.testing.assert_allclose(got.coef[:, out], alone.coef[:, 0], atol=1e-6)
-
-
-def test_threads_do_not_change_the_result(rng):
-    X, y = many_features(rng)
-    results = []
-    for n in (1, 2, 2):
-        with workers(n):
-            results.append(solve_l1(MemoryBlocks(X), one_vs_rest(y), 1.0, tol=1e-8).coef)
-    assert np.array_equal(results[1], results[2])
-    np.testing.assert_allclose(results[0], results[1], atol=1e-8)
-
-
-def test_the_report_is_honest(problem_data):
-    X, y = problem_data
-    lines = []
-    stopped = solve_l1(MemoryBlocks(X), one_vs_rest(y), 1.0, tol=1e-9, max_iter=1, report=lines.append)
-    assert not stopped.converged.any()
-    assert stopped.n_iter == 1
-    assert lines[0].startswith("step 0: 3 of 3 columns")
-    # float32 cannot do this: it stops by itself and says so
-    floor = solve_l1(MemoryBlocks(X.astype(np.float32)), one_vs_rest(y), 1.0, tol=1e-14)
-    assert not floor.converged.all()
-    assert floor.n_iter < 100
-
-
-@pytest.mark.parametrize("kind", ["zeros", "constant", "copies"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_degenerate_features(kind, dtype, rng):
-    X = {
-        "zeros": np.zeros((20, 3)),
-        "constant": np.full((20, 100), 5.0),
-        "copies": np.repeat(rng.normal(size=(20, 1)), 90, axis=1),
-    }[kind].astype(dtype)
-    y = np.array([0] * 15 + [1] * 5)
-    got = solve_l1(MemoryBlocks(X), one_vs_rest(y), 1.0)
-    assert got.converged.all()
-    assert np.isfinite(got.coef).all()
-    if kind != "copies":
-        assert got.intercept[0] == pytest.approx(-0.5)  # (5 - 15) / 20

@@ -1,0 +1,130 @@
+"""What the solvers of both penalties must do: the same from every store and on every thread, honestly."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from besvm._support.threads import workers
+from besvm.blocks import MemoryBlocks
+from besvm.solver.l1 import solve_l1
+from besvm.solver.newton import solve
+from besvm.solver.problem import Problem, Result
+from stores import STORES, make, one_vs_rest
+
+both = pytest.mark.parametrize("solver", [solve, solve_l1])
+
+
+@pytest.fixture(scope="module")
+def large():
+    """Of 24 MB, so that every store has several blocks of it; a tenth is not zero, and three classes overlap."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 1000)) * (rng.random((3000, 1000)) < 0.1)
+    y = (X[:, :3] + 0.3 * rng.normal(size=(3000, 3))).argmax(axis=1)
+    return X, y
+
+
+def thread_names(blocks):
+    return list(blocks.map(lambda rows, block: threading.current_thread().name))
+
+
+@both
+@pytest.mark.parametrize("store", STORES)
+def test_several_blocks_on_two_threads_give_the_serial_solution(large, solver, store, tmp_path):
+    X, y = large
+    with workers(1):
+        expected = solver(MemoryBlocks(X), one_vs_rest(y), 0.1, tol=1e-6)
+    assert expected.converged.all()
+    with make(store, X, tmp_path) as blocks, workers(2):
+        names = thread_names(blocks)
+        got = solver(blocks, one_vs_rest(y), 0.1, tol=1e-6)
+        again = solver(blocks, one_vs_rest(y), 0.1, tol=1e-6)
+    assert len(names) > 2
+    assert all(name.startswith("besvm") for name in names) or store == "recompute"  # which lets the similarity thread
+    np.testing.assert_array_equal(got.coef, again.coef)  # whatever thread was first
+    np.testing.assert_allclose(got.coef, expected.coef, atol=1e-8)
+    np.testing.assert_allclose(got.intercept, expected.intercept, atol=1e-8)
+    np.testing.assert_allclose(got.margins, X @ expected.coef + expected.intercept, atol=1e-6)
+    assert got.n_passes == expected.n_passes
+
+
+@both
+@pytest.mark.parametrize("store", STORES)
+def test_single_precision_from_every_store(problem_data, solver, store, tmp_path):
+    X, y = problem_data
+    expected = solver(MemoryBlocks(X), one_vs_rest(y), 1.0, tol=1e-6)
+    with make(store, X.astype(np.float32), tmp_path) as blocks:
+        got = solver(blocks, one_vs_rest(y), 1.0, tol=1e-5)
+    assert got.converged.all()
+    np.testing.assert_allclose(got.coef, expected.coef, atol=2e-3)
+
+
+@both
+def test_weights_are_repetitions_and_zero_is_absence(problem_data, rng, solver):
+    X, y = problem_data
+    counts = rng.integers(0, 4, len(y))
+    again = np.repeat(np.arange(len(y)), counts)
+    weighted = solver(MemoryBlocks(X), one_vs_rest(y, counts.astype(float)), 1.0, tol=1e-9)
+    repeated = solver(MemoryBlocks(X[again]), one_vs_rest(y[again]), 1.0, tol=1e-9)
+    np.testing.assert_allclose(weighted.coef, repeated.coef, atol=1e-6)
+    np.testing.assert_allclose(weighted.intercept, repeated.intercept, atol=1e-6)
+
+
+@both
+def test_columns_that_leave_folds_out_equal_fits_without_them(problem_data, solver):
+    X, y = problem_data
+    fold = np.arange(len(y)) % 2
+    problem = Problem(y, np.array([0, 0]), np.ones(len(y)), fold, np.array([0, 1]))
+    got = solver(MemoryBlocks(X), problem, 1.0, tol=1e-9)
+    for out in (0, 1):
+        kept = fold != out
+        alone = solver(MemoryBlocks(X[kept]), Problem(y[kept], np.array([0]), np.ones(kept.sum())), 1.0, tol=1e-9)
+        np.testing.assert_allclose(got.coef[:, out], alone.coef[:, 0], atol=1e-5)
+
+
+@both
+def test_the_report_is_honest(problem_data, solver):
+    X, y = problem_data
+    lines = []
+    stopped = solver(MemoryBlocks(X), one_vs_rest(y), 1.0, tol=1e-9, max_iter=1, report=lines.append)
+    assert not stopped.converged.any()
+    assert stopped.n_iter == 1
+    assert (stopped.gradient_norm > 1e-9).all()
+    assert lines[0].startswith("step 0: 3 of 3 columns")
+    # float32 cannot do this: it stops by itself and says so
+    floor = solver(MemoryBlocks(X.astype(np.float32)), one_vs_rest(y), 1.0, tol=1e-14)
+    assert not floor.converged.all()
+    assert floor.n_iter < 100
+
+
+@both
+@pytest.mark.parametrize("kind", ["zeros", "constant", "copies", "no weight"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_degenerate_features(kind, dtype, solver, rng):
+    X = {
+        "zeros": np.zeros((20, 3)),
+        "constant": np.full((20, 100), 5.0),
+        "copies": np.repeat(rng.normal(size=(20, 1)), 90, axis=1),
+        "no weight": rng.normal(size=(20, 300)),
+    }[kind].astype(dtype)
+    y = np.array([0] * 15 + [1] * 5)
+    got = solver(MemoryBlocks(X), one_vs_rest(y, np.full(20, float(kind != "no weight"))), 1.0)
+    assert got.converged.all()
+    assert np.isfinite(got.coef).all()
+    if kind in ("zeros", "constant"):
+        assert got.intercept[0] == pytest.approx(-0.5)  # (5 - 15) / 20
+    if kind == "no weight":
+        assert not got.coef.any()
+
+
+@both
+def test_results_are_joined_column_by_column(problem_data, solver):
+    X, y = problem_data
+    problem, blocks = one_vs_rest(y), MemoryBlocks(X)
+    whole = solver(blocks, problem, 1.0, tol=1e-9)
+    parts = [solver(blocks, problem.keep(np.array(columns)), 1.0, tol=1e-9) for columns in ([0], [1, 2])]
+    joined = Result.joined(parts)
+    for name in ("coef", "intercept", "objective", "margins"):
+        np.testing.assert_allclose(getattr(joined, name), getattr(whole, name), atol=1e-5)
+    assert joined.converged.shape == (3,)
+    assert joined.n_passes == sum(part.n_passes for part in parts)
