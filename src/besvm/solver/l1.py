@@ -227,8 +227,9 @@ class _ProximalNewton(Columns):
         """Let the working sets grow, and bring the Hessians on them up to date, in one pass."""
         active = (self.slack > 0) * self.problem.row_weights()  # (n, k), the diagonals of all Hessians
         subgradient = self._subgradient(self.stage)
-        columns = enumerate(self.models)
-        updates = [model.update(self.W[:, k], subgradient[:, k], active[:, k]) for k, model in columns]
+        columns = range(len(self.models))
+        # each model is let go as its update begins, so that no two Hessians of a column are held
+        updates = [self.models.pop(0).update(self.W[:, k], subgradient[:, k], active[:, k]) for k in columns]
         self.design.n_passes += 1
         for rows, block in self.design.blocks.map(lambda rows, block: (rows, block), coarse=True):
             for _ in thread_map(lambda update: update.add(rows, block), updates):  # noqa: B023  (used up here)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from besvm._support.progress import progress
@@ -54,7 +56,7 @@ def fit_pairs(
             if held_out is not None:
                 coef[:n_folds, columns, k], intercept[:n_folds, k] = held_out.coef.T, held_out.intercept
             coef[n_folds, columns, k], intercept[n_folds, k] = result.coef[:, 0], result.intercept[0]
-            results.append(result)
+            results.append(replace(result, preconditioner=None))  # which is as large as the pair's features
             shown.advance(1)
     slope = None
     if probability:
