@@ -1,7 +1,5 @@
 """BESVMClassifier: the parts put together, no mathematics."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """The command line: parse, call, print."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """The demonstration: one table of classifiers on handwritten digits that ship with scikit-learn."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Turn samples into their normalized similarities to a basis."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """LinearSVMClassifier, and what both classifiers have in common: classes and probabilities from margins."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """A measure: the features of a sample, and how two of them are compared."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

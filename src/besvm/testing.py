@@ -1,7 +1,5 @@
 """Checks that a similarity of your own keeps the contract."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

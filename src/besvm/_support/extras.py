@@ -1,7 +1,5 @@
 """Import optional dependencies, and say which extra to install when one is missing."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files that are written whole or not at all, and what killed processes have left of others."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How much memory the machine, and this process's own container or job, can still give."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Progress of long work: a bar on a terminal, plain lines where they are asked for, silence otherwise."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Iterator

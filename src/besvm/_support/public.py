@@ -1,7 +1,5 @@
 """Public homes: what saved models call a class is the room it belongs to, not the file it happens to be in."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import TypeVar

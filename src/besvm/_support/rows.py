@@ -1,7 +1,5 @@
 """Rows of anything: arrays, sparse matrices, data frames, lists, or any object with len and slicing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How many workers there are, and work handed to threads with BLAS held to one thread each."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """What the estimators check at the public edge, so that nothing inside has to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar

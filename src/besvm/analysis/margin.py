@@ -1,7 +1,5 @@
 """The margins of section "Margin Analysis" of the paper, and what every eigenpair contributes to them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

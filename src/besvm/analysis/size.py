@@ -1,7 +1,5 @@
 """How large a model is, as the paper counts: supporting exemplars and parameters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

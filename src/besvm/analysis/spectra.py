@@ -1,7 +1,5 @@
 """How indefinite a similarity is: the eigenvalues of its matrix, summed up as in table "eigs" of the paper."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

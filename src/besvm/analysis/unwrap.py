@@ -1,7 +1,5 @@
 """The model inside a search or a wrapper."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sklearn.pipeline import Pipeline

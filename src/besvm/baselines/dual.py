@@ -1,7 +1,5 @@
 """The exact dual BE-SVM, for the margin analysis: hinge loss, unnormalized features, solved by LIBSVM."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

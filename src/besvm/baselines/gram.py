@@ -1,7 +1,5 @@
 """The matrix that a kernel SVM works on: the weighted sum of several measures, made symmetric."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Training on shifted copies: what the paper tried instead of a similarity that shifts."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 import numpy as np

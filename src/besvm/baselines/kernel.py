@@ -1,7 +1,5 @@
 """The kernel SVM with any similarity: one-vs-one, hinge loss, trained by LIBSVM."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two kernels learned together: their mixture by a line search, as the paper does it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar, Self

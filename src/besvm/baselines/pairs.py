@@ -1,7 +1,5 @@
 """Train an SVM with LIBSVM one pair of classes at a time, within a memory limit, and count the votes."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

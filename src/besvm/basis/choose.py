@@ -1,7 +1,5 @@
 """What a user may pass as ``basis``, and the rows or exemplars it means."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar

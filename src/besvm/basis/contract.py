@@ -1,7 +1,5 @@
 """What chooses a basis: the selector's contract, how many rows of which class, and the selectors that never look."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any
 

@@ -4,8 +4,6 @@ All are upper estimates, measured against the peaks of processes (tests/blocks).
 ``itemsize`` bytes are trained in ``n_columns`` columns by ``n_jobs`` threads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import ceil, isqrt
 

@@ -1,7 +1,5 @@
 """Compute something for all rows of X, a block of rows at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 

@@ -1,7 +1,5 @@
 """The one memory plan: where the features live, what the solver may take, and what is refused."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """CIFAR-10: read from its official files, or fetched."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Folders of images, one folder a class."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small problems made here: a toy in the plane, and digits moved in a larger frame."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where features enter: fitted once, and computed once per block for all measures that share them."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fit measures: their features, their similarities' parameters, and the basis."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What estimators that compare samples take as X: told to scikit-learn, and checked at the public edge."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

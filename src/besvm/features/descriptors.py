@@ -1,7 +1,5 @@
 """Descriptors of images on a grid of cells: FHOG, histograms of oriented gradients, and the mean color."""
 
-from __future__ import annotations
-
 from functools import reduce
 from typing import Any
 

@@ -3,8 +3,6 @@
 ``fastmath`` takes every number for finite, which :mod:`besvm.features.pixels` has made sure of.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

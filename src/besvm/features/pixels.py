@@ -1,7 +1,5 @@
 """Images of any kind, handed to a descriptor as blocks of float32 gray levels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Variants of an image, for Latent to choose among: mirrored, shifted, rotated, cropped."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The contract of a normalization: what it learns from, and what it leaves for new samples."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Section "Speeding up Kernelized SVM" of the paper, after Chen et al. (2009): cli
 their signs, shift all of them up, or square them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

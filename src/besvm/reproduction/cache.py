@@ -1,7 +1,5 @@
 """Matrices kept on disk between experiments, by what they were computed from, within a limit of bytes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """How large the experiments are: as in the paper, or a small version of everything."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 MEASURES = ("H8L", "H8R", "H8(0,1)", "H8(1,0)", "H4L", "H4R", "H4(0,1)", "H4(1,0)", "H4(1,1)", "H4(2,0)", "H4(2,1)")

@@ -1,7 +1,5 @@
 """What all experiments share: the images, their features, and similarities that are computed once."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The page: every figure and table beside what the paper says, in one HTML file that needs nothing else."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import io

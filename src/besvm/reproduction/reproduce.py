@@ -1,7 +1,5 @@
 """`besvm reproduce`: plan, run, draw, and write the page."""
 
-from __future__ import annotations
-
 import os
 import platform
 import sys

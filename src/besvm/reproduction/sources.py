@@ -5,8 +5,6 @@ count, so that rewording a claim or redrawing a figure of an experiment does not
 counts, and so do all files of the package that these import.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Iterable, Iterator

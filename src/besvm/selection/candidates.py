@@ -1,7 +1,5 @@
 """The features of every candidate: computed once, and found again by a later run that would compute the same."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """A key for what was computed: data by value, code by the files it is written in, so that nothing stale is served."""
 
-from __future__ import annotations
-
 import ast
 import copyreg
 import hashlib

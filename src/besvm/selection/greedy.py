@@ -1,7 +1,5 @@
 """Choose among many measures: forward selection of the one that contributes most."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path

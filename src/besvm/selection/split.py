@@ -1,7 +1,5 @@
 """Part the rows of a selection into those to train on and those to judge by; the row numbers of bases move along."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a greedy selection keeps: the candidates' features, and the score of every set that was tried."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The steps of a greedy selection, as a table and as a figure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

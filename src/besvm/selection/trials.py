@@ -1,7 +1,5 @@
 """The greedy search: train with every candidate in turn, and keep the one that the held-out rows speak for."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, field
 from time import perf_counter

@@ -1,7 +1,5 @@
 """Any Python function of two items as a similarity, spread over processes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pickle import PicklingError
 from time import perf_counter

@@ -1,7 +1,5 @@
 """The gamma of a kernel: a number, or taken from the training rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Similarities with latent variables: the best match over the variants of an exemplar and of a sample."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy

@@ -1,7 +1,5 @@
 """The similarity that a name, an instance or a function stands for."""
 
-from __future__ import annotations
-
 from difflib import get_close_matches
 from typing import Any
 

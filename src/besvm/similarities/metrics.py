@@ -1,7 +1,5 @@
 """Distances and kernels that scikit-learn knows by name, as similarities."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Similarities that the user has already computed."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

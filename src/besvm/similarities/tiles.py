@@ -1,7 +1,5 @@
 """The pieces that vector similarities are made of: items as vectors, products, distances, exponentials."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The variants of many items side by side, what each is worth, and the sums to choose among them by."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Similarities of vectors: the usual kernels, and others that are not kernels at all."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Self

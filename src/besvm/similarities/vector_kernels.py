@@ -3,8 +3,6 @@
 A NaN must come out as a NaN, to be seen and refused: no ``fastmath=True``, which lets the compiler make anything of it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

@@ -1,7 +1,5 @@
 """Probabilities: rows held out of training, and the slope that makes their labels most likely."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import softmax
 

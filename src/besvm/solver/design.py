@@ -1,7 +1,5 @@
 """The matrix that the solvers see: features from their mean, with a constant column for the intercept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 

@@ -11,8 +11,6 @@ quadratic model, small and dense, is then minimized with its L1 term; and the th
 margins, on which the line search is done.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

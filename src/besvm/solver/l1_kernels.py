@@ -2,8 +2,6 @@
 
 # mypy: disable-error-code="untyped-decorator, no-untyped-def"
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

@@ -9,8 +9,6 @@ sketch of φᵀφ. The slacks 1 - y φ·w are kept, so that the exact line searc
 converged leaves the products.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

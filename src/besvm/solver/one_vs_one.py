@@ -1,7 +1,5 @@
 """One-vs-one: a linear SVM for every pair of classes, on the rows (and perhaps the columns) of the two alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One class against the rest: all problems solved at once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from besvm._support.progress import progress, say

@@ -1,7 +1,5 @@
 """A preconditioner for the Newton systems of all columns, from one randomized sketch of φᵀφ."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """One-vs-one: from the decisions of all pairs of classes to votes and scores. A decision above 0 is for the second."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

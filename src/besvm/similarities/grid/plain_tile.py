@@ -3,8 +3,6 @@
 This is what simd_tile must equal, and what stands in for it. Import this module only inside the function that needs it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

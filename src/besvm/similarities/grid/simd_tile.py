@@ -8,8 +8,6 @@ all the rest is plain numba. plain_tile does the same without them, and tile.py 
 Import this module only inside the function that needs it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

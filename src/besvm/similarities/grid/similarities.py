@@ -1,7 +1,5 @@
 """Similarities of grids of cells, each cell a descriptor, that look for the best alignment of two grids."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

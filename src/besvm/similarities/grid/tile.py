@@ -1,7 +1,5 @@
 """Which compiled loop scores grids whose cells move one by one: SIMD vectors, or plain numba where they fail."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from functools import cache
