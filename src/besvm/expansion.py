@@ -1,5 +1,6 @@
 """Turn samples into their normalized similarities to a basis."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from besvm.normalize import as_normalization
 
 
 @public("besvm")
+@dataclass(eq=False, repr=False)
 class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Features from similarities: φ(x) = normalize([s(b₁, x), ..., s(b_B, x)]), one or several measures side by side.
 
@@ -63,22 +65,13 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
     True
     """
 
-    def __init__(
-        self,
-        measures: Any = "rbf",
-        *,
-        basis: Any = "auto",
-        normalize: Any = "mean-norm",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.measures = measures
-        self.basis = basis
-        self.normalize = normalize
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    measures: Any = "rbf"
+    _: KW_ONLY
+    basis: Any = "auto"
+    normalize: Any = "mean-norm"
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the basis and learn the normalization from the rows of X."""

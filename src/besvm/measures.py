@@ -1,6 +1,7 @@
 """A measure: the features of a sample, and how two of them are compared."""
 
 import re
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -12,6 +13,7 @@ from besvm.similarities import RBF, Deformable, Latent, Linear, Similarity, reso
 
 
 @public("besvm")
+@dataclass(eq=False, repr=False)
 class Measure(BaseEstimator):  # type: ignore[misc]
     """One way to compare two samples: a similarity, and optionally the features it looks at.
 
@@ -35,18 +37,11 @@ class Measure(BaseEstimator):  # type: ignore[misc]
     'near'
     """
 
-    def __init__(
-        self,
-        similarity: str | Similarity | Any = "rbf",
-        *,
-        features: Any = None,
-        basis: Any = None,
-        name: str | None = None,
-    ) -> None:
-        self.similarity = similarity
-        self.features = features
-        self.basis = basis
-        self.name = name
+    similarity: str | Similarity | Any = "rbf"
+    _: KW_ONLY
+    features: Any = None
+    basis: Any = None
+    name: str | None = None
 
     @property
     def label(self) -> str:

@@ -1,5 +1,6 @@
 """The exact dual BE-SVM, for the margin analysis: hinge loss, unnormalized features, solved by LIBSVM."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from besvm.solver.votes import class_pairs
 CACHE_MB = 200  # what LIBSVM may keep of a matrix beside the matrix itself
 
 
+@dataclass(eq=False, repr=False)
 class DualBESVMClassifier(OneVsOneClassifier):
     """The exact dual of BE-SVM, one-vs-one: what section "Margin Analysis" of the paper analyses.
 
@@ -84,30 +86,17 @@ class DualBESVMClassifier(OneVsOneClassifier):
     (True, 200)
     """
 
-    def __init__(
-        self,
-        measures: Any = "rbf",
-        *,
-        basis: Any = "all",
-        normalize: Any = None,
-        C: float = 1.0,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        memory_limit: int | float | str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.measures = measures
-        self.basis = basis
-        self.normalize = normalize
-        self.C = C
-        self.class_weight = class_weight
-        self.tol = tol
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    measures: Any = "rbf"
+    _: KW_ONLY
+    basis: Any = "all"
+    normalize: Any = None
+    C: float = 1.0
+    class_weight: Any = None
+    tol: float = 1e-3
+    memory_limit: int | float | str | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     @atomic_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

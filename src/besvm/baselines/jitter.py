@@ -1,5 +1,6 @@
 """Training on shifted copies: what the paper tried instead of a similarity that shifts."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ def _inner_has(name: str) -> Any:
     return has
 
 
+@dataclass(eq=False, repr=False)
 class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Any classifier, trained on every displacement of the grid of cells by up to ``rigid`` cells.
 
@@ -64,13 +66,11 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     _inside: ClassVar[str] = "estimator_"  # what analyses look at
 
-    def __init__(
-        self, estimator: Any, *, rigid: int = 1, memory_limit: int | float | str | None = None, verbose: int = 0
-    ) -> None:
-        self.estimator = estimator
-        self.rigid = rigid
-        self.memory_limit = memory_limit
-        self.verbose = verbose
+    estimator: Any
+    _: KW_ONLY
+    rigid: int = 1
+    memory_limit: int | float | str | None = None
+    verbose: int = 0
 
     @atomic_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -1,5 +1,6 @@
 """The kernel SVM with any similarity: one-vs-one, hinge loss, trained by LIBSVM."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from besvm.measures import as_measures
 from besvm.solver.votes import class_pairs
 
 
+@dataclass(eq=False, repr=False)
 class KernelSVMClassifier(OneVsOneClassifier):
     """A kernel SVM on any similarity: hinge loss, one-vs-one, by LIBSVM.
 
@@ -95,28 +97,16 @@ class KernelSVMClassifier(OneVsOneClassifier):
     (2, 1)
     """
 
-    def __init__(
-        self,
-        measures: Any = "rbf",
-        *,
-        weights: Any = None,
-        C: float = 1.0,
-        spectrum: str | None = None,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        memory_limit: int | float | str | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.measures = measures
-        self.weights = weights
-        self.C = C
-        self.spectrum = spectrum
-        self.class_weight = class_weight
-        self.tol = tol
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    measures: Any = "rbf"
+    _: KW_ONLY
+    weights: Any = None
+    C: float = 1.0
+    spectrum: str | None = None
+    class_weight: Any = None
+    tol: float = 1e-3
+    memory_limit: int | float | str | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @atomic_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

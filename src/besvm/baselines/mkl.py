@@ -1,6 +1,6 @@
 """Two kernels learned together: their mixture by a line search, as the paper does it."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import product
 from typing import Any, ClassVar, Self
 
@@ -28,6 +28,7 @@ from besvm.solver.votes import class_pairs, count_votes
 ALPHAS = tuple(round(0.1 * step, 1) for step in range(11))
 
 
+@dataclass(eq=False, repr=False)
 class LineSearchMKL(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A kernel SVM on the mixture K = α K₁ + (1 - α) K₂ of two measures, α by cross-validation.
 
@@ -76,32 +77,18 @@ class LineSearchMKL(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: i
 
     _inside: ClassVar[str] = "model_"  # what analyses look at
 
-    def __init__(
-        self,
-        measures: Any = ("rbf", "linear"),
-        *,
-        alphas: Any = ALPHAS,
-        cv: Any = 5,
-        C: float = 1.0,
-        spectrum: str | None = None,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        n_jobs: int | None = None,
-        memory_limit: int | float | str | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.measures = measures
-        self.alphas = alphas
-        self.cv = cv
-        self.C = C
-        self.spectrum = spectrum
-        self.class_weight = class_weight
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-        self.random_state = random_state
-        self.verbose = verbose
+    measures: Any = ("rbf", "linear")
+    _: KW_ONLY
+    alphas: Any = ALPHAS
+    cv: Any = 5
+    C: float = 1.0
+    spectrum: str | None = None
+    class_weight: Any = None
+    tol: float = 1e-3
+    n_jobs: int | None = None
+    memory_limit: int | float | str | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     @atomic_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -1,6 +1,7 @@
 """Choose among many measures: forward selection of the one that contributes most."""
 
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,6 +43,7 @@ def _refits(self: Any) -> bool:
     return True
 
 
+@dataclass(eq=False, repr=False)
 class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Forward selection of measures by held-out accuracy ("Multiple Similarity Measures" in the paper).
 
@@ -112,38 +114,21 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     _inside: ClassVar[str] = "best_estimator_"  # what analyses look at
 
-    def __init__(
-        self,
-        candidates: Any,
-        *,
-        n_measures: int = 4,
-        basis: Any = "auto",
-        normalize: Any = "mean-norm",
-        C: float = 1.0,
-        validation: float = 0.2,
-        min_gain: float | None = None,
-        tol: float = 1e-3,
-        folder: Any = None,
-        refit: bool = True,
-        memory_limit: int | float | str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.candidates = candidates
-        self.n_measures = n_measures
-        self.basis = basis
-        self.normalize = normalize
-        self.C = C
-        self.validation = validation
-        self.min_gain = min_gain
-        self.tol = tol
-        self.folder = folder
-        self.refit = refit
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    candidates: Any
+    _: KW_ONLY
+    n_measures: int = 4
+    basis: Any = "auto"
+    normalize: Any = "mean-norm"
+    C: float = 1.0
+    validation: float = 0.2
+    min_gain: float | None = None
+    tol: float = 1e-3
+    folder: Any = None
+    refit: bool = True
+    memory_limit: int | float | str | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     @atomic_fit
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
