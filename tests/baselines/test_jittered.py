@@ -11,7 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from besvm import LinearSVMClassifier
 from besvm.baselines import JitteredClassifier, KernelSVMClassifier
-from besvm.baselines.jitter import _moved, _moves
+from besvm.baselines.jitter import _moved
+from besvm.features import Shifts
 from besvm.similarities import RBF, Rigid
 
 
@@ -48,7 +49,7 @@ def spots():
 @pytest.mark.parametrize("rigid", [0, 1, 2])
 def test_moves_are_those_of_a_loop(rng, rigid):
     X = rng.normal(size=(3, 4, 5, 2))
-    moves = _moves(rigid, (4, 5))
+    moves = Shifts(rigid).moves
     assert moves[0] == (0, 0)
     assert len(set(moves)) == (2 * rigid + 1) ** 2
     expected = np.array([shifted(grid, dy, dx) for dy, dx in moves for grid in X])
@@ -69,7 +70,7 @@ def test_trains_on_all_displacements_flattened(spots, estimator):
     weights = np.linspace(0.5, 1.5, len(X))
     keywords = {} if hasattr(estimator, "steps") else {"sample_weight": weights}
     model = JitteredClassifier(estimator, rigid=1).fit(X, y, **keywords)
-    moves = _moves(1, (5, 5))
+    moves = Shifts(1).moves
     by_hand = np.array([shifted(grid, *move) for move in moves for grid in X]).reshape(9 * len(X), -1)
     repeated = {name: np.tile(value, 9) for name, value in keywords.items()}
     expected = clone(estimator).fit(by_hand, np.tile(y, 9), **repeated)

@@ -19,6 +19,7 @@ from besvm import BESVMClassifier, Measure, Nystrom
 from besvm._support import threads
 from besvm.blocks import stores
 from besvm.blocks.plan import plan_training
+from besvm.expand.training import with_params_of
 from besvm.measures import as_measures
 from besvm.selection import GreedySelection, candidates
 from besvm.selection.split import hold_out
@@ -182,7 +183,7 @@ def test_nystrom_features_are_those_of_the_classifier(split, spectrum):
     for name, accuracy in greedy.trace_[0].accuracies.items():
         clf = BESVMClassifier(name, basis=np.arange(40), normalize=Nystrom(spectrum), C=10.0, probability=False)
         assert accuracy == pytest.approx(clf.fit(X, y).score(X_val, y_val), abs=1 / 400 + 1e-9)
-    best = greedy._classifier().set_params(probability=False).fit(X, y)
+    best = with_params_of(greedy, BESVMClassifier, measures=greedy.measures_, probability=False).fit(X, y)
     assert best.score(X_val, y_val) == pytest.approx(greedy.trace_[-1].accuracy, abs=1 / 400 + 1e-9)
 
 

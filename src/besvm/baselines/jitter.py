@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from besvm._support.progress import say
 from besvm._support.rows import check_one_shape
 from besvm._support.units import show_bytes
-from besvm._support.validation import atomic_fit, check_classes, check_weights
+from besvm._support.validation import atomic_fit, check_classes, check_weights, is_whole
 from besvm.blocks.plan import limit_bytes
-from besvm.similarities.grid.scores import box
+from besvm.features import Shifts
 
 
 def _inner_has(name: str) -> Any:
@@ -85,7 +85,13 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         _check_estimator(self.estimator, sample_weight)
         X = _check_grids(X)
-        moves = _moves(self.rigid, X.shape[1:3])
+        grid = X.shape[1:3]
+        if not is_whole(self.rigid, 0) or self.rigid >= min(grid):
+            raise ValueError(
+                f"rigid must be a whole number from 0 to {min(grid) - 1} on a grid of {grid[0]} x {grid[1]} cells, "
+                f"got {self.rigid!r}"
+            )
+        moves = Shifts(self.rigid).moves
         classes, labels = check_classes(X, y)
         weights = {}
         if sample_weight is not None:
@@ -156,16 +162,6 @@ def _check_grids(X: Any) -> np.ndarray:
     if not np.isfinite(X).all():
         raise ValueError("X must be finite, got NaN or infinity")
     return X
-
-
-def _moves(rigid: Any, grid: tuple[int, ...]) -> list[tuple[int, int]]:
-    if isinstance(rigid, bool) or not isinstance(rigid, (int, np.integer)) or not 0 <= rigid < min(grid):
-        raise ValueError(
-            f"rigid must be a whole number from 0 to {min(grid) - 1} on a grid of {grid[0]} x {grid[1]} cells, "
-            f"got {rigid!r}"
-        )
-    moves = [(int(dy), int(dx)) for dy, dx in box(int(rigid), int(rigid))]
-    return [(0, 0), *(move for move in moves if move != (0, 0))]
 
 
 def _moved(X: np.ndarray, moves: list[tuple[int, int]]) -> np.ndarray:

@@ -20,8 +20,8 @@ from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.baselines.pairs import SPECTRUM_CHOICES, PairSolver, rows_of_classes, train_pairs, votes_of
 from besvm.blocks.plan import PairPlan, limit_bytes, plan_pairs
 from besvm.blocks.stores import rows_per_block
-from besvm.expand import mark_input, training_set
-from besvm.measures import TunableMeasures, as_measures
+from besvm.expand.training import TrainingSet, mark_input, training_set, with_params_of
+from besvm.measures import Measure, TunableMeasures, as_measures
 from besvm.similarities.lookup import resolve
 from besvm.solver.votes import class_pairs, count_votes
 
@@ -108,12 +108,11 @@ class LineSearchMKL(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: i
         measures = as_measures(self.measures)
         if len(measures) != 2:
             raise ValueError(f"LineSearchMKL mixes exactly two measures, got {len(measures)}")
-        X, _, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
-        counts = check_weights(X, labels, classes, None, sample_weight, np.float64)
-        folds = self._folds(labels, weights > 0)
+        data = training_set(self, measures, X, y, sample_weight)
+        counts = check_weights(data.X, data.labels, data.classes, None, sample_weight, np.float64)
+        folds = self._folds(data.labels, data.weights > 0)
         with workers(self.n_jobs):
-            problem = _Problem(classes, labels, weights, counts, folds)
-            search = _Search(self, X, measures, alphas, problem)
+            search = _Search(self, measures, alphas, data, counts, folds)
             accuracy = np.empty((len(alphas), len(folds)))
             with progress("trying mixtures", accuracy.size, self.verbose) as shown:
                 for (i, alpha), j in product(enumerate(alphas), range(len(folds))):
@@ -122,17 +121,7 @@ class LineSearchMKL(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: i
             del search  # the matrices make room for the last training
             alpha = _best(alphas, accuracy.mean(axis=1))
             say(self.verbose, f"alpha {alpha:g} is the most accurate: {accuracy.mean(axis=1).max():.4f}")
-            model = KernelSVMClassifier(
-                self.measures,
-                weights=(alpha, 1 - alpha),
-                C=self.C,
-                spectrum=self.spectrum,
-                class_weight=self.class_weight,
-                tol=self.tol,
-                memory_limit=self.memory_limit,
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-            ).fit(X, y, sample_weight)
+            model = with_params_of(self, KernelSVMClassifier, weights=(alpha, 1 - alpha)).fit(data.X, y, sample_weight)
         self.alpha_, self.cv_accuracy_, self.model_, self.classes_ = alpha, accuracy, model, model.classes_
         return self
 
@@ -170,68 +159,53 @@ class LineSearchMKL(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: i
         return tags
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """What is trained and judged on every fold."""
-
-    classes: np.ndarray
-    labels: np.ndarray
-    weights: np.ndarray  # of the rows in the loss
-    counts: np.ndarray  # of the rows in the accuracy, for which class weights are not meant
-    folds: list[tuple[np.ndarray, np.ndarray]]
-
-    def rows_of(self, train: np.ndarray) -> list[np.ndarray]:
-        """Return the rows of every class among those to train on."""
-        return rows_of_classes(self.labels, len(self.classes), np.unique(train))
-
-
 class _Search:
     """The matrices of both measures, and the accuracy of their mixtures on parts of them."""
 
-    def __init__(self, params: LineSearchMKL, X: Any, measures: Any, alphas: list[float], problem: _Problem) -> None:
-        self.params, self.problem = params, problem
-        self.limit = limit_bytes(params.memory_limit)
+    def __init__(
+        self,
+        params: LineSearchMKL,
+        measures: list[Measure],
+        alphas: list[float],
+        data: TrainingSet,
+        counts: np.ndarray,  # of the rows in the accuracy, for which class weights are not meant
+        folds: list[tuple[np.ndarray, np.ndarray]],
+    ) -> None:
+        self.params, self.data, self.counts = params, data, counts
         self.psd = [bool(resolve(measure.similarity).psd) for measure in measures]
-        n = n_rows(X)
-        self.held = 2 * 4 * n**2  # bytes of the matrices
-        self._check_memory(f"the two {n:,} x {n:,} matrices", alphas)
-        self.gram, seen = fit_gram(X, problem.classes[problem.labels], measures, np.ones(2))
-        self._plan_last(alphas, self.gram.dtype.itemsize, bytes_of_copies(seen))
-        everyone = self.gram.items(seen, np.arange(n))
+        self.train = [rows_of_classes(data.labels, len(data.classes), np.unique(train)) for train, _ in folds]
+        self.test = [test for _, test in folds]
+        everyone = rows_of_classes(data.labels, len(data.classes), np.flatnonzero(data.weights))
+        trusted = all(self._trusted(alpha) for alpha in alphas)
+        n, limit = n_rows(data.X), limit_bytes(params.memory_limit)
+        held, what = 2 * 4 * n**2, f"the two {n:,} x {n:,} matrices"
+
+        def plan(rows_of: list[np.ndarray], itemsize: int, held: int) -> PairPlan:
+            return plan_pairs([len(rows) for rows in rows_of], itemsize, params.spectrum, trusted, limit, held)
+
+        # What the folds or the last training will not have the memory for is refused before anything is computed.
+        if held > limit:
+            raise MemoryError(
+                f"the search must stay within {show_bytes(limit)}, but {what} need {show_bytes(held)}; "
+                "raise memory_limit or use fewer rows"
+            )
+        plan(everyone, 4, 0)
+        try:
+            self.plans = [plan(rows_of, 4, held) for rows_of in self.train]
+        except MemoryError as error:
+            raise MemoryError(f"with {what} of {show_bytes(held)} in memory, {error}") from None
+        most = max(one.need for one in self.plans)
+        say(params.verbose, f"{what} take {show_bytes(held)}, the search {show_bytes(most)} in all")
+        self.gram, seen = fit_gram(data.X, data.classes[data.labels], measures, np.ones(2))
+        plan(everyone, self.gram.dtype.itemsize, bytes_of_copies(seen))
         self.matrices = [np.empty((n, n), dtype=np.float32) for _ in measures]
-        rows_each = rows_per_block(n)
+        items = self.gram.items(seen, np.arange(n))
         with progress("similarities of all rows", 2 * n, params.verbose) as shown:
-            for (m, K), rows in product(enumerate(self.matrices), slices(n, rows_each)):
-                some = self.gram.items(seen, np.arange(rows.start, rows.stop))
-                K[rows] = self.gram.one_way(m, some, everyone)
+            for (m, K), rows in product(enumerate(self.matrices), slices(n, rows_per_block(n))):
+                K[rows] = self.gram.one_way(m, self.gram.items(seen, np.arange(rows.start, rows.stop)), items)
                 shown.advance(rows.stop - rows.start)
         for K in self.matrices:
             _symmetrize(K)
-
-    def _check_memory(self, what: str, alphas: list[float]) -> None:
-        """Refuse, before anything is computed, what the folds or the last training will not have the memory for."""
-        if self.held > self.limit:
-            raise MemoryError(
-                f"the search must stay within {show_bytes(self.limit)}, but {what} need {show_bytes(self.held)}; "
-                "raise memory_limit or use fewer rows"
-            )
-        self._plan_last(alphas, 4, 0)
-        folds = [self.problem.rows_of(train) for train, _ in self.problem.folds]
-        try:
-            most = max(self._plan(alpha, fold).need for alpha, fold in product(alphas, folds))
-        except MemoryError as error:
-            raise MemoryError(f"with {what} of {show_bytes(self.held)} in memory, {error}") from None
-        say(self.params.verbose, f"{what} take {show_bytes(self.held)}, the search {show_bytes(most)} in all")
-
-    def _plan(self, alpha: float, rows_of: list[np.ndarray]) -> PairPlan:
-        sizes = [len(rows) for rows in rows_of]
-        return plan_pairs(sizes, 4, self.params.spectrum, self._trusted(alpha), self.limit, self.held)
-
-    def _plan_last(self, alphas: list[float], itemsize: int, copies: int) -> None:
-        """Refuse what the training on all rows will refuse, whichever α is chosen."""
-        sizes = [len(rows) for rows in self.problem.rows_of(np.flatnonzero(self.problem.weights))]
-        trusted = all(self._trusted(alpha) for alpha in alphas)
-        plan_pairs(sizes, itemsize, self.params.spectrum, trusted, self.limit, copies)
 
     def _trusted(self, alpha: float) -> bool:
         """Say whether all measures in the mixture declare themselves positive semi-definite."""
@@ -239,27 +213,23 @@ class _Search:
 
     def accuracy(self, alpha: float, fold: int) -> float:
         """Return the accuracy of the mixture on a fold, trained on the others."""
-        problem, (train, test) = self.problem, self.problem.folds[fold]
-        n_classes = len(problem.classes)
-        rows_of = problem.rows_of(train)
+        data, params, rows_of, test = self.data, self.params, self.train[fold], self.test[fold]
         parts = zip(self.gram.parts, (alpha, 1 - alpha), strict=True)
         label = " + ".join(part.label for part, weight in parts if weight)
-        tol, spectrum = self.params.tol, self.params.spectrum
-        solver = PairSolver(self.params.C, tol, spectrum, self._trusted(alpha), label, problem.classes)
-        plan = self._plan(alpha, rows_of)
+        solver = PairSolver(params.C, params.tol, params.spectrum, self._trusted(alpha), label, data.classes)
 
         def block(a: int, b: int) -> np.ndarray:
             return self._mixed(alpha, rows_of[a], rows_of[b])
 
-        models = train_pairs(block, rows_of, problem.weights, solver, plan, verbose=0)
-        votes = votes_of(models, problem.labels, n_classes)
+        models = train_pairs(block, rows_of, data.weights, solver, self.plans[fold], verbose=0)
+        votes = votes_of(models, data.labels, len(data.classes))
         right = 0.0
         for part in slices(len(test), rows_per_block(len(votes.exemplars))):
             rows = test[part]
             decisions = votes(self._mixed(alpha, rows, votes.exemplars))
-            predicted = count_votes(decisions, class_pairs(n_classes), n_classes).argmax(axis=1)
-            right += float(problem.counts[rows][predicted == problem.labels[rows]].sum())
-        return right / float(problem.counts[test].sum())
+            predicted = count_votes(decisions, class_pairs(votes.n_classes), votes.n_classes).argmax(axis=1)
+            right += float(self.counts[rows][predicted == data.labels[rows]].sum())
+        return right / float(self.counts[test].sum())
 
     def _mixed(self, alpha: float, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         mixture = zip((alpha, 1 - alpha), self.matrices, strict=True)

@@ -29,6 +29,13 @@ def training_set(estimator: Any, measures: list[Measure], X: Any, y: Any, sample
     return TrainingSet(X, vectors, classes, labels, weights)
 
 
+def with_params_of(estimator: Any, cls: Any, **params: Any) -> Any:
+    """Return a new ``cls`` with those parameters of the estimator that it has as well, and with ``params``."""
+    known = cls().get_params(deep=False)
+    shared = {name: value for name, value in estimator.get_params(deep=False).items() if name in known}
+    return cls(**shared | params)
+
+
 def mark_input(tags: Tags, measures: Any, basis: Any) -> None:
     """Tell scikit-learn what X may be, from the measures; with unresolvable ones it is anything."""
     try:

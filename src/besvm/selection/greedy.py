@@ -1,7 +1,7 @@
 """Choose among many measures: forward selection of the one that contributes most."""
 
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +26,8 @@ from besvm._support.validation import (
 )
 from besvm.blocks.plan import Plan, plan_training
 from besvm.classifier import BESVMClassifier
-from besvm.expand import Expander, fit_expander, mark_input
+from besvm.expand import Expander, fit_expander
+from besvm.expand.training import mark_input, with_params_of
 from besvm.measures import Measure, as_measures, compares_vectors
 from besvm.normalize import as_normalization
 from besvm.selection.candidates import compute_features, find_keys
@@ -144,7 +145,7 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         measures = as_measures(self.candidates)
         names = _distinct([measure.label for measure in measures])
-        named = [Measure(**m.get_params(deep=False) | {"name": name}) for m, name in zip(measures, names, strict=True)]
+        named = [replace(measure, name=name) for measure, name in zip(measures, names, strict=True)]
         rng = make_rng(self.random_state)
         split = self._split(X, y, X_val, y_val, named, rng)
         with workers(self.n_jobs):
@@ -154,7 +155,7 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         del split  # a copy of X, which the last training has better use for
         forget(self, "best_estimator_")
         if self.refit:
-            self.best_estimator_ = self._classifier().fit(X, y)
+            self.best_estimator_ = with_params_of(self, BESVMClassifier, measures=list(self.measures_)).fit(X, y)
         return self
 
     def _search(self, split: Split, names: list[str], rng: np.random.Generator, n: int) -> list[int]:
@@ -179,19 +180,6 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             order, self.trace_, self.rejected_ = choose(trials, most, self.min_gain, self.verbose)
         self.storage_ = chosen.storage
         return order
-
-    def _classifier(self) -> BESVMClassifier:
-        return BESVMClassifier(
-            list(self.measures_),
-            basis=self.basis,
-            normalize=self.normalize,
-            C=self.C,
-            tol=self.tol,
-            memory_limit=self.memory_limit,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-            verbose=self.verbose,
-        )
 
     @available_if(_refits)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> np.ndarray:
