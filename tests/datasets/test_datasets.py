@@ -79,14 +79,16 @@ def test_the_folder_around_will_do_and_so_will_the_environment(folder: Path, mon
     assert cifar10._cifar_folder(None) == folder / ".cache" / "besvm" / cifar10.FOLDER_NAME
 
 
-def test_altered_files_are_refused_with_their_checksum(folder: Path, contents: dict[str, bytes]) -> None:
-    sums = cifar10.Checksums("", {name: md5(content) for name, content in contents.items()})
-    cifar10._read_cifar10(folder, sums)
+def test_altered_files_are_refused_with_their_checksum(
+    folder: Path, contents: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cifar10, "OFFICIAL", sums_of(b"", contents))
+    load_cifar10(folder)
     path, content = folder / "data_batch_3.bin", contents["data_batch_3.bin"]
     for altered in (content[:-100], content[:-1] + bytes([content[-1] ^ 1]), b""):
         path.write_bytes(altered)
         with pytest.raises(ValueError, match="damaged") as error:
-            cifar10._read_cifar10(folder, sums)
+            load_cifar10(folder)
         for part in (str(path), md5(content), md5(altered), "fetch_cifar10()"):
             assert part in str(error.value)
 
@@ -153,34 +155,44 @@ def sums_of(archive: bytes, contents: dict[str, bytes]) -> cifar10.Checksums:
     return cifar10.Checksums(md5(archive), {name: md5(content) for name, content in contents.items()})
 
 
-def test_fetch_downloads_once(server: tuple[Path, str], tmp_path: Path, contents: dict[str, bytes]) -> None:
+def test_fetch_downloads_once(
+    server: tuple[Path, str], tmp_path: Path, contents: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     served, address = server
     archive = make_archive(contents, extra=("../escaped", f"{cifar10.FOLDER_NAME}/readme.html"))
     (served / "a.tar.gz").write_bytes(archive)
+    monkeypatch.setattr(cifar10, "OFFICIAL", sums_of(archive, contents))
     cache = tmp_path / "new" / "cache"
-    data = cifar10._fetch_cifar10(cache, f"{address}/a.tar.gz", sums_of(archive, contents))
+    data = fetch_cifar10(cache, f"{address}/a.tar.gz")
     assert data.images.shape == (42, 32, 32, 3)
     assert data.class_names == tuple("abcdefghij")
     assert [path.name for path in cache.iterdir()] == [cifar10.FOLDER_NAME]
     assert {path.name for path in (cache / cifar10.FOLDER_NAME).iterdir()} == {*contents, cifar10.NAMES_FILE}
     assert not list(tmp_path.rglob("escaped"))
     (served / "a.tar.gz").unlink()
-    cifar10._fetch_cifar10(cache, f"{address}/a.tar.gz", sums_of(archive, contents))
+    fetch_cifar10(cache, f"{address}/a.tar.gz")
 
 
-def test_fetch_replaces_a_damaged_file(server: tuple[Path, str], folder: Path, contents: dict[str, bytes]) -> None:
+def test_fetch_replaces_a_damaged_file(
+    server: tuple[Path, str], folder: Path, contents: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     served, address = server
     archive = make_archive(contents)
     (served / "a.tar.gz").write_bytes(archive)
     (folder / "data_batch_2.bin").write_bytes(b"half")
-    cifar10._fetch_cifar10(folder.parent, f"{address}/a.tar.gz", sums_of(archive, contents))
+    monkeypatch.setattr(cifar10, "OFFICIAL", sums_of(archive, contents))
+    fetch_cifar10(folder.parent, f"{address}/a.tar.gz")
     assert (folder / "data_batch_2.bin").read_bytes() == contents["data_batch_2.bin"]
     assert [path.name for path in folder.parent.iterdir()] == [cifar10.FOLDER_NAME]
 
 
 @pytest.mark.parametrize("fault", ["corrupted", "truncated", "missing", "wrong file", "file left out"])
 def test_a_failed_fetch_leaves_nothing(
-    fault: str, server: tuple[Path, str], tmp_path: Path, contents: dict[str, bytes]
+    fault: str,
+    server: tuple[Path, str],
+    tmp_path: Path,
+    contents: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     served, address = server
     whole = make_archive(contents)
@@ -200,8 +212,9 @@ def test_a_failed_fetch_leaves_nothing(
         "wrong file": f"data_batch_4.bin is damaged.*{md5(b'other')}",
         "file left out": "archive must hold cifar-10-batches-bin/data_batch_1.bin",
     }[fault]
+    monkeypatch.setattr(cifar10, "OFFICIAL", sums_of(expected, contents))
     with pytest.raises((ValueError, OSError), match=message):
-        cifar10._fetch_cifar10(tmp_path / "cache", f"{address}/a.tar.gz", sums_of(expected, contents))
+        fetch_cifar10(tmp_path / "cache", f"{address}/a.tar.gz")
     assert list((tmp_path / "cache").iterdir()) == []
 
 

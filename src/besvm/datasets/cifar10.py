@@ -94,7 +94,7 @@ def load_cifar10(folder: str | os.PathLike[str] | None = None, verify: bool = Tr
     >>> images[fold == 0].shape  # doctest: +SKIP
     (10000, 32, 32, 3)
     """
-    return _read_cifar10(_cifar_folder(folder), OFFICIAL if verify else None)
+    return _read_cifar10(_cifar_folder(folder), verify)
 
 
 def fetch_cifar10(folder: str | os.PathLike[str] | None = None, url: str = CIFAR10_URL) -> Cifar10:
@@ -122,18 +122,20 @@ def fetch_cifar10(folder: str | os.PathLike[str] | None = None, url: str = CIFAR
     >>> fetch_cifar10().class_names[:2]  # doctest: +SKIP
     ('airplane', 'automobile')
     """
-    return _fetch_cifar10(folder, url, OFFICIAL)
+    target = _data_folder(folder) / FOLDER_NAME
+    if not _is_complete(target):
+        _fetch_files(target, url)
+    return _read_cifar10(target, verify=False)  # verified by one of the two lines above
 
 
-def _read_cifar10(folder: Path, checksums: Checksums | None) -> Cifar10:
-    """Return what the files in ``folder`` hold, verified if checksums are given."""
+def _read_cifar10(folder: Path, verify: bool) -> Cifar10:
     sizes = [_n_records(folder / name) for name in FOLD_FILES]
     images = np.empty((sum(sizes), SIDE, SIDE, N_COLORS), dtype=np.uint8)
     labels = np.empty(sum(sizes), dtype=np.int64)
     start = 0
     for name, size in zip(FOLD_FILES, sizes, strict=True):
         rows = slice(start, start + size)
-        records = _read_records(folder / name, checksums)
+        records = _read_records(folder / name, verify)
         labels[rows] = records[:, 0]
         images[rows] = records[:, 1:].reshape(-1, N_COLORS, SIDE, SIDE).transpose(0, 2, 3, 1)
         start += size
@@ -142,13 +144,6 @@ def _read_cifar10(folder: Path, checksums: Checksums | None) -> Cifar10:
     if names.is_file():
         data.class_names = tuple(names.read_text(encoding="utf-8").split())
     return data
-
-
-def _fetch_cifar10(folder: str | os.PathLike[str] | None, url: str, checksums: Checksums) -> Cifar10:
-    target = _data_folder(folder) / FOLDER_NAME
-    if not _is_complete(target, checksums):
-        _fetch_files(target, url, checksums)
-    return _read_cifar10(target, None)  # verified by one of the two lines above
 
 
 def _data_folder(folder: str | os.PathLike[str] | None) -> Path:
@@ -164,31 +159,31 @@ def _cifar_folder(folder: str | os.PathLike[str] | None) -> Path:
     return inner if folder is None or inner.is_dir() else outer
 
 
-def _is_complete(folder: Path, checksums: Checksums) -> bool:
+def _is_complete(folder: Path) -> bool:
     """Return whether ``folder`` holds every file, unaltered."""
     paths = [folder / name for name in FOLD_FILES]
-    return all(path.is_file() and _md5(path.read_bytes()) == checksums.files[path.name] for path in paths)
+    return all(path.is_file() and _md5(path.read_bytes()) == OFFICIAL.files[path.name] for path in paths)
 
 
-def _fetch_files(folder: Path, url: str, checksums: Checksums) -> None:
+def _fetch_files(folder: Path, url: str) -> None:
     """Download the archive and put its files into ``folder``, all of them verified or none at all."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     # Beside the folder, so that the last step is a rename; whatever fails before it leaves nothing behind.
     with TemporaryDirectory(dir=folder.parent, prefix=".fetching-") as workshop:
-        archive = _download(url, Path(workshop), checksums.archive)
+        archive = _download(url, Path(workshop))
         fresh = Path(workshop) / FOLDER_NAME
         _extract(archive, fresh)
         for name in FOLD_FILES:
-            _check_md5(fresh / name, (fresh / name).read_bytes(), checksums.files[name], remedy="use another url")
+            _verified(fresh / name, remedy="use another url")
         if folder.exists():
             folder.rename(Path(workshop) / "replaced")
         fresh.rename(folder)
 
 
-def _download(url: str, folder: Path, md5: str) -> Path:
+def _download(url: str, folder: Path) -> Path:
     pooch = optional("pooch", "fetching CIFAR-10")
     try:
-        return Path(pooch.retrieve(url, known_hash=f"md5:{md5}", fname="archive.tar.gz", path=folder))
+        return Path(pooch.retrieve(url, known_hash=f"md5:{OFFICIAL.archive}", fname="archive.tar.gz", path=folder))
     except ValueError as error:
         raise ValueError(f"{url} must be the official archive or an exact copy: {error}; try again") from error
     except OSError as error:  # what requests raises is an OSError too
@@ -219,25 +214,24 @@ def _n_records(path: Path) -> int:
     return path.stat().st_size // RECORD_BYTES
 
 
-def _read_records(path: Path, checksums: Checksums | None) -> np.ndarray:
-    content = path.read_bytes()
-    if checksums is not None:
-        _check_md5(path, content, checksums.files[path.name], remedy="delete it and call fetch_cifar10()")
+def _read_records(path: Path, verify: bool) -> np.ndarray:
+    remedy = "delete it and call fetch_cifar10()"
+    content = _verified(path, remedy) if verify else path.read_bytes()
     if len(content) % RECORD_BYTES:
-        raise ValueError(
-            f"{path} must hold records of {RECORD_BYTES} bytes, got {len(content)} bytes; delete it and call "
-            "fetch_cifar10()"
-        )
+        raise ValueError(f"{path} must hold records of {RECORD_BYTES} bytes, got {len(content)} bytes; {remedy}")
     return np.frombuffer(content, dtype=np.uint8).reshape(-1, RECORD_BYTES)
 
 
-def _check_md5(path: Path, content: bytes, expected: str, remedy: str) -> None:
-    found = _md5(content)
+def _verified(path: Path, remedy: str) -> bytes:
+    """Return what is in a file, which must be the official one."""
+    content = path.read_bytes()
+    found, expected = _md5(content), OFFICIAL.files[path.name]
     if found != expected:
         raise ValueError(
             f"{path} is damaged or altered: its MD5 checksum must be {expected}, got {found} "
             f"({len(content)} bytes); {remedy}"
         )
+    return content
 
 
 def _md5(content: bytes) -> str:
