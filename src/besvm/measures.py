@@ -1,7 +1,7 @@
 """A measure: the features of a sample, and how two of them are compared."""
 
 import re
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -90,31 +90,18 @@ def parse_shorthand(text: str) -> Measure:
 def as_measure(measure: Any) -> Measure:
     """Return the Measure that a user means by a name, a shorthand, a similarity, a function, a Measure, or a pair
     (what to call it, any of these).
-
-    Examples
-    --------
-    >>> as_measure("H4(2,0)").label, as_measure("rbf").label, as_measure(("near", "rbf")).label
-    ('H4(2,0)', 'rbf', 'near')
     """
     if isinstance(measure, Measure):
         return measure
     if _is_pair(measure):
-        name, one = measure
-        plain = as_measure(one)
-        return Measure(plain.similarity, features=plain.features, basis=plain.basis, name=name)
+        return replace(as_measure(measure[1]), name=measure[0])
     if isinstance(measure, str) and re.fullmatch(r"\s*[Hh]\s*([\dLRlr(].*)?", measure):
         return parse_shorthand(measure)
     return Measure(resolve(measure))
 
 
 def as_measures(measures: Any) -> list[Measure]:
-    """Return the list of Measures that a user means by one or several names, similarities, functions or Measures.
-
-    Examples
-    --------
-    >>> [measure.label for measure in as_measures(["rbf", "linear"])]
-    ['rbf', 'linear']
-    """
+    """Return the list of Measures that a user means by one or several names, similarities, functions or Measures."""
     several = measures if isinstance(measures, (list, tuple)) else [measures]
     if not several:
         raise ValueError("measures must name at least one similarity, got an empty list")
@@ -213,4 +200,4 @@ def mirrored(measure: Any) -> Measure:
         raise TypeError("mirrored takes one measure, got several; write [mirrored(m) for m in measures]")
     plain = as_measure(measure)
     similarity = Latent(plain.similarity, exemplar_variants=mirror)
-    return Measure(similarity, features=plain.features, basis=plain.basis, name=f"{plain.label}|mirror")
+    return replace(plain, similarity=similarity, name=f"{plain.label}|mirror")

@@ -1,6 +1,7 @@
 """Checks that a similarity of your own keeps the contract."""
 
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import joblib
@@ -46,31 +47,24 @@ def check_similarity(similarity: Any, X: Any, *, rtol: float = 1e-4) -> None:
     assert whole.dtype.kind in "fiub", f"similarities must be real numbers, got dtype {whole.dtype}"
     finite = np.isfinite(whole)
     assert finite.all(), f"similarities must be finite, got {whole[~finite][0]} for the pair {np.argwhere(~finite)[0]}"
-    near: dict[str, Any] = {"rtol": rtol, "atol": rtol * float(np.abs(whole).max())}
+    same = partial(np.testing.assert_allclose, rtol=rtol, atol=rtol * float(np.abs(whole).max()))
 
-    again = fitted(X, fitted.exemplars(X, rows))
-    np.testing.assert_allclose(again, whole, **near, err_msg="the same items must give the same numbers")
     some = rows[::2]
+    same(fitted(X, fitted.exemplars(X, rows)), whole, err_msg="the same items must give the same numbers")
     tile = fitted(span(X, slice(1, n)), fitted.exemplars(X, some))
-    np.testing.assert_allclose(
-        tile, whole[1:][:, some], **near, err_msg="a block of rows and columns must equal that part of the whole"
-    )
+    same(tile, whole[1:][:, some], err_msg="a block of rows and columns must equal that part of the whole")
     one = fitted(take(X, [1]), fitted.exemplars(X, rows[2:3]))
-    np.testing.assert_allclose(one, whole[1:2, 2:3], **near, err_msg="a single pair must equal its place in the whole")
+    same(one, whole[1:2, 2:3], err_msg="a single pair must equal its place in the whole")
     packed = fitted.against(fitted.exemplars(X, some))
     for _ in range(2):  # packed once, used twice
-        np.testing.assert_allclose(
-            packed(X), whole[:, some], **near, err_msg="against(basis)(A) must equal similarity(A, basis)"
-        )
+        same(packed(X), whole[:, some], err_msg="against(basis)(A) must equal similarity(A, basis)")
     assert joblib.hash(X) == before, "a similarity must leave the items as they were"
     if fitted.symmetric:
-        np.testing.assert_allclose(whole, whole.T, **near, err_msg="symmetric = True, but s(a, b) differs from s(b, a)")
+        same(whole, whole.T, err_msg="symmetric = True, but s(a, b) differs from s(b, a)")
     if fitted.psd:
         values = np.linalg.eigvalsh((whole + whole.T) / 2)
         lowest = -rtol * max(1.0, float(values[-1]))
         assert values[0] >= lowest, f"psd = True, but the Gram matrix has the eigenvalue {values[0]:.3g}"
     copy = deepcopy(fitted)
-    np.testing.assert_allclose(
-        copy(X, copy.exemplars(X, rows)), whole, **near, err_msg="a copy must give the same numbers"
-    )
+    same(copy(X, copy.exemplars(X, rows)), whole, err_msg="a copy must give the same numbers")
     assert set(clone(original).get_params()) == set(original.get_params()), "clone must keep the parameters"

@@ -1,6 +1,6 @@
 """Part the rows of a selection into those to train on and those to judge by; the row numbers of bases move along."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,7 +94,7 @@ def hold_out(
         rows = _named_rows(basis, n)
         return basis if rows is None else np.searchsorted(train, rows)
 
-    measures = [Measure(**m.get_params(deep=False) | {"basis": moved(m.basis)}) for m in measures]
+    measures = [replace(measure, basis=moved(measure.basis)) for measure in measures]
     val_labels = place[labels[held_out]]
     return Split(rows, held_out_rows, classes[present], own, val_labels, measures, moved(basis))
 
