@@ -21,7 +21,8 @@ from besvm.blocks import stores
 from besvm.blocks.plan import plan_training
 from besvm.expand.training import with_params_of
 from besvm.measures import as_measures
-from besvm.selection import GreedySelection, candidates
+from besvm.selection import GreedySelection
+from besvm.selection.candidates import Candidates
 from besvm.selection.split import hold_out
 from besvm.selection.store import ScoreBook
 from besvm.similarities import RBF
@@ -259,7 +260,7 @@ def test_short_memory_sends_the_candidates_to_disk_and_changes_little(split, cap
 def test_the_last_training_is_planned_for_before_anything_is_computed(split, monkeypatch):
     """It has more rows, and holds some out in turn for the probabilities."""
     limit = plan_training(300, 600, 4, 10, storage="disk", memory_limit="1 GB").work + 10**6
-    monkeypatch.setattr(candidates, "_fill", None)
+    monkeypatch.setattr(Candidates, "_fill", pytest.fail)
     with pytest.raises(MemoryError, match=r"training must stay within .* but with storage='disk' it needs"):
         select(basis=np.arange(300), n_measures=2, memory_limit=limit, refit=True).fit(*split)
 
@@ -358,7 +359,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch):
     tried = []
     enter = ScoreBook.enter
     monkeypatch.setattr(ScoreBook, "enter", lambda self, keys, *args: tried.append(keys) or enter(self, keys, *args))
-    monkeypatch.setattr(candidates, "_fill", None)  # all similarities are there already
+    monkeypatch.setattr(Candidates, "_fill", pytest.fail)  # all similarities are there already
     resumed = select(basis=30, folder=tmp_path).fit(X[:400], y[:400])
     assert len(tried) == 4 + 3 + 2 - 5
     monkeypatch.undo()

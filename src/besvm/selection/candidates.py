@@ -1,5 +1,7 @@
 """The features of every candidate: computed once, and found again by a later run that would compute the same."""
 
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
@@ -12,7 +14,7 @@ from besvm.expand import Expander, learn_feature_map
 from besvm.normalize import Normalization
 from besvm.selection.fingerprint import UnknownSourceError, besvm_sources, fingerprint
 from besvm.selection.split import Split
-from besvm.selection.store import FeatureStore, ScoreBook, file_name
+from besvm.selection.store import ScoreBook, file_name, stored
 from besvm.similarities.lookup import resolve
 
 ROOMS = ("_support", "blocks", "similarities", "features", "normalize", "basis", "expand", "measures.py")
@@ -26,73 +28,71 @@ class Keys(NamedTuple):
     scores: ScoreBook
 
 
-def find_keys(
-    split: Split,
-    expander: Expander,
-    names: list[str],
-    normalization: Normalization,
-    training: tuple[float, ...],
-    folder: Path | None,
-    verbose: int,
-) -> Keys:
-    """Name every candidate's features by all that they depend on, and open the scores that an earlier run left.
+@dataclass(frozen=True)
+class Candidates:
+    """The candidates, fitted on the rows to train on."""
 
-    ``training`` are the parameters that the scores depend on as well. Where it cannot be known whether something is
-    what it was, nothing is found.
-    """
-    if folder is None:
-        return Keys(names, [False] * len(names), ScoreBook(None))
-    try:
-        rows = fingerprint(besvm_sources(*ROOMS), split.X, split.classes[split.labels], split.X_val, normalization)
-        problem = fingerprint(rows, besvm_sources("solver"), split.val_labels, training)
-    except UnknownSourceError as reason:
-        say(verbose, f"everything is computed anew in every run, since of X or normalize {reason}")
-        return Keys(names, [False] * len(names), ScoreBook(None))
-    keys, lasting = [], []
-    for name, measure, fitted in zip(names, split.measures, expander.measures, strict=True):
-        exemplars = fitted.exemplars if fitted.rows is None else fitted.rows
+    split: Split
+    names: list[str]
+    expander: Expander
+    normalization: Normalization
+    verbose: int
+
+    def keys(self, training: tuple[float, ...], folder: Path | None) -> Keys:
+        """Name every candidate's features by all that they depend on, and open the scores that an earlier run left.
+
+        ``training`` are the parameters that the scores depend on as well. Where it cannot be known whether something is
+        what it was, nothing is found.
+        """
+        split, dtype = self.split, str(self.expander.dtype)
+        nothing_lasts = Keys(self.names, [False] * len(self.names), ScoreBook(None))
+        if folder is None:
+            return nothing_lasts
         try:
-            recipe = fingerprint(rows, resolve(measure.similarity), measure.features, exemplars, str(expander.dtype))
-            lasting.append(True)
+            data = split.X, split.classes[split.labels], split.X_val
+            rows = fingerprint(besvm_sources(*ROOMS), *data, self.normalization)
+            problem = fingerprint(rows, besvm_sources("solver"), split.val_labels, training)
         except UnknownSourceError as reason:
-            say(verbose, f"{name} is computed anew in every run: {reason}")
-            recipe = uuid4().hex
-            lasting.append(False)
-        keys.append(file_name(name, recipe))
-    return Keys(keys, lasting, ScoreBook(folder / f"{file_name('scores', problem)}.json"))
+            say(self.verbose, f"everything is computed anew in every run, since of X or normalize {reason}")
+            return nothing_lasts
+        keys, lasting = [], []
+        for name, measure, fitted in zip(self.names, split.measures, self.expander.measures, strict=True):
+            exemplars = fitted.exemplars if fitted.rows is None else fitted.rows
+            try:
+                recipe = fingerprint(rows, resolve(measure.similarity), measure.features, exemplars, dtype)
+                lasting.append(True)
+            except UnknownSourceError as reason:
+                say(self.verbose, f"{name} is computed anew in every run: {reason}")
+                recipe = uuid4().hex
+                lasting.append(False)
+            keys.append(file_name(name, recipe))
+        return Keys(keys, lasting, ScoreBook(folder / f"{file_name('scores', problem)}.json"))
 
+    def features(self, keys: Keys, folder: Path | None, scratch: Path | None) -> list[Part]:
+        """Return every candidate's normalized similarities: those of the training rows, then of the rows held out.
 
-def compute_features(
-    split: Split,
-    expander: Expander,
-    keys: Keys,
-    normalization: Normalization,
-    lasting: FeatureStore,
-    passing: FeatureStore,
-    verbose: int,
-) -> list[Part]:
-    """Return every candidate's normalized similarities: those of the training rows, then of the rows held out."""
-    parts = []
-    with progress("similarities", split.n_all * len(keys.names), verbose) as shown:
-        for place, (key, lasts, measure) in enumerate(zip(keys.names, keys.lasting, expander.measures, strict=True)):
-            source = Expander(expander.transformers, [measure], expander.dtype)
-            shown.note(f"similarities of {measure.label}")
+        What a later run finds is kept in ``folder``, the rest in ``scratch``; without that, all of it in memory.
+        """
+        parts, n = [], self.split.n_all
+        with progress("similarities", n * len(self.names), self.verbose) as shown:
+            for place, (key, lasts) in enumerate(zip(keys.names, keys.lasting, strict=True)):
+                measure = self.expander.measures[place]
+                source = Expander(self.expander.transformers, [measure], self.expander.dtype)
+                shown.note(f"similarities of {measure.label}")
+                where = folder if lasts else scratch
+                path = None if where is None else where / f"{key}.npy"
+                fill = partial(self._fill, source, shown)
+                parts.append(stored(path, scratch is None, (n, source.width), source.dtype, fill))
+                shown.advance(n * (place + 1) - shown.done)  # what was found, counts as done
+        return parts
 
-            def fill(part: Part, source: Expander = source) -> None:
-                _fill(part, split, source, normalization, shown)
-
-            store = lasting if lasts else passing
-            parts.append(store.get(key, (split.n_all, source.width), source.dtype, fill))
-            shown.advance(split.n_all * (place + 1) - shown.done)  # what was found, counts as done
-    return parts
-
-
-def _fill(part: Part, split: Split, source: Expander, normalization: Normalization, shown: Progress) -> None:
-    first = 0
-    for X in (split.X, split.X_val):
-        for rows in slices(n_rows(X), source.rows_per_block):
-            part[slice(first + rows.start, first + rows.stop)] = source(span(X, rows), rows.start)
-            shown.advance(rows.stop - rows.start)
-        first += n_rows(X)
-    learned = learn_feature_map(source, JoinedBlocks([part], split.train), normalization, split.X, split.labels)
-    learned.normalizer.apply(JoinedBlocks([part], split.held_out))
+    def _fill(self, source: Expander, shown: Progress, part: Part) -> None:
+        split, first = self.split, 0
+        for X in (split.X, split.X_val):
+            for rows in slices(n_rows(X), source.rows_per_block):
+                part[slice(first + rows.start, first + rows.stop)] = source(span(X, rows), rows.start)
+                shown.advance(rows.stop - rows.start)
+            first += n_rows(X)
+        train = JoinedBlocks([part], split.train)
+        learned = learn_feature_map(source, train, self.normalization, split.X, split.labels)
+        learned.normalizer.apply(JoinedBlocks([part], split.held_out))

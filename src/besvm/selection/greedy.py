@@ -30,9 +30,9 @@ from besvm.expand import Expander, fit_expander
 from besvm.expand.training import mark_input, with_params_of
 from besvm.measures import Measure, as_measures, compares_vectors
 from besvm.normalize import as_normalization
-from besvm.selection.candidates import compute_features, find_keys
+from besvm.selection.candidates import Candidates
 from besvm.selection.split import Split, given, hold_out
-from besvm.selection.store import FeatureStore, make_folder
+from besvm.selection.store import make_folder
 from besvm.selection.trace import draw, table
 from besvm.selection.trials import Trials, choose
 from besvm.solver.one_vs_rest import n_columns
@@ -58,7 +58,7 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     candidates : list of str, Similarity, callable or Measure
     n_measures : int, default=4
         How many to choose; all, if there are fewer.
-    basis, normalize, C, tol
+    basis, normalize, C, tol, n_jobs, random_state, verbose
         As in :class:`besvm.BESVMClassifier`.
     validation : float, default=0.2
         The share of the rows that is held out, the classes in proportion; unused where ``fit`` is given rows for it.
@@ -80,10 +80,6 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that the selection may take beyond X; by default 70 % of what is free. Where the
         candidates do not fit, they go to disk: to ``folder``, or to a temporary one.
-    n_jobs : int, optional
-    random_state : int, RandomState or None
-    verbose : int, default=0
-        0 shows a bar on a terminal only; 1 says what happens anywhere.
 
     Attributes
     ----------
@@ -164,19 +160,17 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if folder is not None:
             make_folder(folder)
         most = min(self.n_measures, len(names))
-        normalization = as_normalization(self.normalize)
         expander = fit_expander(split.X, split.classes[split.labels], split.measures, split.basis, rng)
         chosen = self._plan(split, expander, most, n)
         say(self.verbose, str(chosen))
+        training = {"C": float(self.C), "tol": float(self.tol)}
+        candidates = Candidates(split, names, expander, as_normalization(self.normalize), self.verbose)
+        keys = candidates.keys(tuple(training.values()), folder)
         in_memory = chosen.storage == "memory"
-        keys = find_keys(split, expander, names, normalization, (float(self.C), float(self.tol)), folder, self.verbose)
-        scratch = None if in_memory else TemporaryDirectory(prefix="besvm-", dir=folder or chosen.folder)
-        with scratch or nullcontext(), workers(chosen.n_jobs):
-            passing = Path(scratch.name) if scratch else None  # for what no later run finds
-            stores = FeatureStore(folder, in_memory), FeatureStore(passing, in_memory)
-            parts = compute_features(split, expander, keys, normalization, *stores, self.verbose)
-            options = {"C": float(self.C), "tol": float(self.tol), **chosen.solver_options}
-            trials = Trials(split, parts, keys.names, names, keys.scores, options)
+        where = nullcontext() if in_memory else TemporaryDirectory(prefix="besvm-", dir=folder or chosen.folder)
+        with where as scratch, workers(chosen.n_jobs):
+            parts = candidates.features(keys, folder, None if scratch is None else Path(scratch))
+            trials = Trials(split, parts, keys.names, names, keys.scores, training | chosen.solver_options)
             order, self.trace_, self.rejected_ = choose(trials, most, self.min_gain, self.verbose)
         self.storage_ = chosen.storage
         return order

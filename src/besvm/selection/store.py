@@ -3,41 +3,35 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from besvm._support.files import sweep, whole_file, write_text
+from besvm._support.threads import slices
 from besvm.blocks.npy import NpyMatrix
 from besvm.blocks.stores import Part
 
 ADVICE = "choose a folder on a larger disk, or use a smaller basis"
 
 
-@dataclass(frozen=True)
-class FeatureStore:
-    """Finished matrices by key: in memory, or as .npy files in a folder that a later run finds again.
+def stored(
+    path: Path | None, in_memory: bool, shape: tuple[int, int], dtype: np.dtype[Any], fill: Callable[[Part], None]
+) -> Part:
+    """Return the matrix in this file: what was kept, or a new one that ``fill`` fills; without a file, in memory.
 
     A file gets its name only when it is whole. One that is damaged, of the wrong shape or not finite is made anew.
     """
-
-    folder: Path | None
-    in_memory: bool
-
-    def get(self, key: str, shape: tuple[int, int], dtype: np.dtype[Any], fill: Callable[[Part], None]) -> Part:
-        """Return the matrix of this key: what was kept, or a new one that ``fill`` fills."""
-        if self.folder is None:
-            matrix = np.empty(shape, dtype)
-            fill(matrix)
-            return matrix
-        path = self.folder / f"{key}.npy"
-        if not _is_sound(path, shape, dtype):
-            with whole_file(path) as unfinished:
-                fill(NpyMatrix.create(unfinished, shape, dtype, ADVICE))
-        kept = NpyMatrix(path)
-        return np.array(kept[slice(0, shape[0])]) if self.in_memory else kept
+    if path is None:
+        matrix = np.empty(shape, dtype)
+        fill(matrix)
+        return matrix
+    if not _is_sound(path, shape, dtype):
+        with whole_file(path) as unfinished:
+            fill(NpyMatrix.create(unfinished, shape, dtype, ADVICE))
+    kept = NpyMatrix(path)
+    return np.array(kept[slice(0, shape[0])]) if in_memory else kept
 
 
 def _is_sound(path: Path, shape: tuple[int, int], dtype: np.dtype[Any]) -> bool:
@@ -47,8 +41,7 @@ def _is_sound(path: Path, shape: tuple[int, int], dtype: np.dtype[Any]) -> bool:
         return False
     if kept.shape != shape or kept.dtype != dtype:
         return False
-    step = 4096
-    return all(np.isfinite(kept[slice(i, min(i + step, shape[0]))]).all() for i in range(0, shape[0], step))
+    return all(np.isfinite(kept[rows]).all() for rows in slices(shape[0], 4096))
 
 
 class ScoreBook:
