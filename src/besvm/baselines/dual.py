@@ -41,34 +41,22 @@ class DualBESVMClassifier(OneVsOneClassifier):
         With ``Nystrom(...)`` this is the Nyströmized SVM of the margin analysis.
     C : float, default=1.0
         The upper bound of the dual variables, for a row of weight 1.
-    class_weight : dict, "balanced" or None
-    tol : float, default=1e-3
-        LIBSVM's tolerance of the optimality conditions.
-    memory_limit : int or str, optional
-        Bytes, or text like "4 GB", that training may take beyond X; by default 70 % of what is free. Training that
-        would take more is refused before it begins.
-    n_jobs : int, optional
-        Threads (processes, for a Python function) that compute the similarities.
     random_state : int, RandomState or None
         For a basis that is drawn at random.
-    verbose : int, default=0
+    class_weight, tol, memory_limit, n_jobs, verbose
+        As in :class:`KernelSVMClassifier`. Training that would take too much memory is refused before it begins.
 
     Attributes
     ----------
-    classes_ : ndarray
-    pairs_ : list of (int, int)
-        For every problem, the numbers (a, b) of its classes; its decision is positive for class b.
-    alphas_ : list of (ndarray, ndarray)
-        For every pair, the training rows that support it and their signed dual variables yβ, positive for class b.
+    pairs_ : list of (a, b)
+        The pairs of places in ``classes_``, a < b, of which both have rows of weight above 0. Decision values above 0
+        speak for b.
     coef_ : ndarray of shape (n_pairs, D)
         w = Σᵢ yᵢ βᵢ φ̃(xᵢ).
-    intercept_ : ndarray of shape (n_pairs,)
     squared_norms_ : ndarray of shape (n_pairs,)
         ‖w‖² = βᵀY S_BXᵀ S_BX Yβ; its inverse is the margin, see :func:`besvm.analysis.margins`.
-    support_ : ndarray
-        The training rows that support at least one problem.
-    n_support_ : ndarray of shape (n_classes,)
-        How many of them each class has.
+    classes_, alphas_, intercept_, support_, n_support_
+        As in :class:`KernelSVMClassifier`.
     basis_rows_ : list of ndarray or None
         For every measure, the training rows that are its exemplars. A new sample is compared with all of them,
         however few rows support.
@@ -102,12 +90,8 @@ class DualBESVMClassifier(OneVsOneClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Compute the similarities to the basis and solve the dual of every pair of classes.
 
-        Parameters
-        ----------
-        X : anything with a length and slices that the measures can compare
-        y : array of shape (n,)
-        sample_weight : array of shape (n,), optional
-            Scales the upper bound C of every row's dual variable; a row of weight 0 takes no part.
+        X and y are as in :class:`besvm.BESVMClassifier`; ``sample_weight`` scales the upper bound C of every row's dual
+        variable, and a row of weight 0 takes no part.
         """
         normalization = as_normalization(self.normalize)
         check_positive("C", self.C)
@@ -157,21 +141,13 @@ class DualBESVMClassifier(OneVsOneClassifier):
     def _check_memory(self, expander: Expander, normalization: Normalization, n: int, n_pair: int) -> None:
         """Say how much memory training takes, or refuse it."""
         features = expander.dtype.itemsize * n * expander.width
-        matrix = 8 * n_pair**2
         solve = dual_bytes(n_pair, expander.width, CACHE_MB * 2**20)
         need = features + max(solve, normalization.takes(expander.widths, n, expander.dtype.itemsize))
-        limit = limit_bytes(self.memory_limit)
-        if need > limit:
-            raise MemoryError(
-                f"training must stay within {show_bytes(limit)}, but the features and the {n_pair:,} x {n_pair:,} "
-                f"matrix of the largest pair of classes need {show_bytes(need)}; raise memory_limit, train on fewer "
-                "rows, or use BESVMClassifier"
-            )
-        say(
-            self.verbose,
-            f"the features take {show_bytes(features)} and the {n_pair:,} x {n_pair:,} matrix of the largest pair of "
-            f"classes {show_bytes(matrix)}, {show_bytes(need)} in all; the limit is {show_bytes(limit)}",
-        )
+        what = f"the {n_pair:,} x {n_pair:,} matrix of the largest pair of classes"
+        check_fits(f"training on the features and {what}", need, self.memory_limit)
+        sizes = f"the features take {show_bytes(features)} and {what} {show_bytes(8 * n_pair**2)}"
+        limit = show_bytes(limit_bytes(self.memory_limit))
+        say(self.verbose, f"{sizes}, {show_bytes(need)} in all; the limit is {limit}")
 
     def _rows_each(self) -> int:
         return self._map.expander.rows_per_block
@@ -201,8 +177,7 @@ class DualBESVMClassifier(OneVsOneClassifier):
     def _matrix(self, features: np.ndarray) -> np.ndarray:
         phi = features.astype(np.float64, copy=False)
         with workers(self.n_jobs):
-            gram: np.ndarray = phi @ phi.T
-        return gram
+            return phi @ phi.T
 
     def _pair_matrix(self, seen: np.ndarray, pair: tuple[int, int], rows: np.ndarray) -> np.ndarray:
         """Return the matrix of the training rows of a pair, from what :meth:`_described` gave."""

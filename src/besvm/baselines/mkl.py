@@ -5,23 +5,27 @@ from itertools import product
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.progress import progress, say
 from besvm._support.rows import n_rows
 from besvm._support.threads import slices, workers
 from besvm._support.units import show_bytes
-from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors, check_weights, make_rng
+from besvm._support.validation import atomic_fit, check_choice, check_positive, check_weights, make_rng
 from besvm.baselines.gram import bytes_of_copies, fit_gram
 from besvm.baselines.kernel import KernelSVMClassifier
-from besvm.baselines.pairs import SPECTRUM_CHOICES, PairSolver, rows_of_classes, train_pairs, votes_of
+from besvm.baselines.pairs import (
+    SPECTRUM_CHOICES,
+    OneVsOneClassifier,
+    PairSolver,
+    rows_of_classes,
+    train_pairs,
+    votes_of,
+)
 from besvm.blocks.plan import PairPlan, limit_bytes, plan_pairs
 from besvm.blocks.stores import rows_per_block
-from besvm.expand.training import TrainingSet, mark_input, training_set, with_params_of
-from besvm.measures import Measure, TunableMeasures, as_measures
+from besvm.expand.training import TrainingSet, training_set, with_params_of
+from besvm.measures import Measure, as_measures
 from besvm.similarities.lookup import resolve
 from besvm.solver.votes import class_pairs, count_votes
 
@@ -29,7 +33,7 @@ ALPHAS = tuple(round(0.1 * step, 1) for step in range(11))
 
 
 @dataclass(eq=False, repr=False)
-class LineSearchMKL(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LineSearchMKL(OneVsOneClassifier):
     """A kernel SVM on the mixture K = α K₁ + (1 - α) K₂ of two measures, α by cross-validation.
 
     The procedure of section "Multiple Kernel Learning": every α of the list is tried on the same stratified folds, the
@@ -44,16 +48,13 @@ class LineSearchMKL(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: i
         The α to try, between 0 and 1. Of equally accurate ones the nearest to 1/2 is kept, the smaller of two.
     cv : int, splitter or iterable, default=5
         The number of shuffled, stratified folds, or anything that scikit-learn takes for them.
-    C, spectrum, class_weight, tol
+    C, spectrum, class_weight, tol, n_jobs, verbose
         As in :class:`KernelSVMClassifier`.
-    n_jobs : int, optional
-        Threads; by default all that BLAS may use.
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that training may take beyond X; by default 70 % of what is free. The two n x n
         matrices must fit, and beside them the largest pair of classes of any fold.
     random_state : int, RandomState or None
         Shuffles the rows into folds.
-    verbose : int, default=0
 
     Attributes
     ----------
@@ -62,7 +63,8 @@ class LineSearchMKL(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: i
     cv_accuracy_ : ndarray of shape (n_alphas, n_folds)
     model_ : KernelSVMClassifier
         The chosen mixture, trained on all rows.
-    classes_ : ndarray
+    classes_, pairs_
+        As in :class:`KernelSVMClassifier`.
 
     Examples
     --------
@@ -94,12 +96,8 @@ class LineSearchMKL(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: i
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Try every α on the folds, then train on all rows.
 
-        Parameters
-        ----------
-        X : anything with a length and rows that the measures can compare
-        y : array of shape (n,)
-        sample_weight : array of shape (n,), optional
-            What every row weighs in the loss, and in the accuracy on its fold. Rows of weight 0 are left out of both.
+        X and y are as in :class:`KernelSVMClassifier`; ``sample_weight`` is what every row weighs in the loss, and in
+        the accuracy on its fold. Rows of weight 0 are left out of both.
         """
         check_choice("spectrum", self.spectrum, SPECTRUM_CHOICES)
         check_positive("C", self.C)
@@ -122,7 +120,8 @@ class LineSearchMKL(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: i
             alpha = _best(alphas, accuracy.mean(axis=1))
             say(self.verbose, f"alpha {alpha:g} is the most accurate: {accuracy.mean(axis=1).max():.4f}")
             model = with_params_of(self, KernelSVMClassifier, weights=(alpha, 1 - alpha)).fit(data.X, y, sample_weight)
-        self.alpha_, self.cv_accuracy_, self.model_, self.classes_ = alpha, accuracy, model, model.classes_
+        self.alpha_, self.cv_accuracy_, self.model_ = alpha, accuracy, model
+        self.classes_, self.pairs_, self._vectors = model.classes_, model.pairs_, data.vectors
         return self
 
     def _folds(self, labels: np.ndarray, used: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -140,23 +139,11 @@ class LineSearchMKL(TunableMeasures, ClassifierMixin, BaseEstimator):  # type: i
             raise ValueError("every fold of cv must train on and judge by at least one row that weighs more than 0")
         return folds
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class of every sample."""
-        return self._fitted(X).predict(X)
+    def _rows_each(self) -> int:
+        return self.model_._rows_each()
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decision values, as :meth:`KernelSVMClassifier.decision_function`."""
-        return self._fitted(X).decision_function(X)
-
-    def _fitted(self, X: Any) -> KernelSVMClassifier:
-        check_is_fitted(self, "model_")
-        check_vectors(self, X, self.model_._vectors, reset=False)
-        return self.model_
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        mark_input(tags, self.measures, None)
-        return tags
+    def _decide(self, samples: Any, first_row: int) -> np.ndarray:
+        return self.model_._decide(samples, first_row)
 
 
 class _Search:
