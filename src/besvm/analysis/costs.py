@@ -233,19 +233,17 @@ def _watched(work: Callable[[], object]) -> tuple[float, int | None]:
 
     def sample() -> None:
         nonlocal highest
-        highest = max(highest, _resident() or 0)
+        ended = False
+        while not ended:  # once more after the end
+            ended = done.wait(SAMPLE_EVERY)
+            highest = max(highest, _resident() or 0)
 
-    def sample_often() -> None:
-        while not done.wait(SAMPLE_EVERY):
-            sample()
-
-    thread = threading.Thread(target=sample_often, name="besvm-memory", daemon=True)
+    thread = threading.Thread(target=sample, name="besvm-memory", daemon=True)
     thread.start()
     start = perf_counter()
     try:
         work()
         seconds = perf_counter() - start
-        sample()
     finally:
         done.set()
         thread.join()

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.extras import optional
 from besvm._support.rows import n_rows
-from besvm.analysis.unwrap import unwrap
+from besvm.analysis.size import unwrap
 from besvm.baselines.dual import DualBESVMClassifier
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.blocks.estimates import PAIR_VIEW
@@ -111,16 +111,8 @@ class Margins:
         """Draw how the contributions to ‖w‖² add up, from the largest eigenvalue down, a curve for every problem.
 
         The dotted line marks λ = 1: BE-SVM on the whole training set squares the eigenvalues of a symmetric similarity,
-        which amplifies those above 1 and dampens those below.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        matplotlib Axes
+        which amplifies those above 1 and dampens those below. Draws on ``ax``, by default on a new figure, and returns
+        the axes.
         """
         if self.views is None:
             raise ValueError("the eigenvalue view needs the training rows; call margins(model, X)")
@@ -239,17 +231,13 @@ def _dual_margins(model: Any, X: Any, y: Any) -> Margins:
         )
     views = None if X is None else _views(model, trained, X, y)
     if unknown and views is not None:
-        _check_definite(pairs, views)
+        for (a, b), view in zip(pairs, views, strict=True):
+            lowest = view.eigenvalues[-1]
+            if lowest < -view.noise:
+                raise ValueError(
+                    f"a margin needs a definite matrix, but that of {a} - {b} has the eigenvalue {lowest:.4g}; {FIX}"
+                )
     return Margins("M_K" if kernel else model._formula, pairs, norms, views)
-
-
-def _check_definite(pairs: list[tuple[str, str]], views: list[EigenView]) -> None:
-    for (a, b), view in zip(pairs, views, strict=True):
-        if view.eigenvalues[-1] < -view.noise:
-            raise ValueError(
-                f"a margin needs a definite matrix, but that of {a} - {b} has the eigenvalue "
-                f"{view.eigenvalues[-1]:.4g}; {FIX}"
-            )
 
 
 def _views(model: Any, trained: np.ndarray, X: Any, y: Any) -> list[EigenView]:
@@ -265,14 +253,16 @@ def _views(model: Any, trained: np.ndarray, X: Any, y: Any) -> list[EigenView]:
         alphas = np.zeros(len(model._row_class))
         support, signed = model.alphas_[place]
         alphas[support] = signed
-        view, squared_norm = _view(gram, alphas[rows]), model.squared_norms_[place]
-        total = float(view.contributions.sum())
-        if not np.isclose(total, squared_norm, rtol=SAME, atol=view.noise * float(signed @ signed)):
+        values, vectors = eigenpairs(gram)
+        contributions = (values * (alphas[rows] @ vectors) ** 2)[::-1]
+        noise = rounding(gram, np.float32)  # LIBSVM itself works on float32
+        total, squared_norm = float(contributions.sum()), model.squared_norms_[place]
+        if not np.isclose(total, squared_norm, rtol=SAME, atol=noise * float(signed @ signed)):
             raise ValueError(
                 "X must be what the model was trained on: "
                 f"it gives ‖w‖² = {total:.6g}, the model has {squared_norm:.6g}"
             )
-        views.append(view)
+        views.append(EigenView(values[::-1], contributions, noise))
     return views
 
 
@@ -292,9 +282,3 @@ def _check_rows(model: Any, X: Any, y: Any) -> None:
         raise ValueError(
             f"y must be what the model was trained on: row {used[first]} was {known[first]!s}, got {given[first]!s}"
         )
-
-
-def _view(gram: np.ndarray, alphas: np.ndarray) -> EigenView:
-    values, vectors = eigenpairs(gram)
-    noise = rounding(gram, np.float32)  # LIBSVM itself works on float32
-    return EigenView(values[::-1], (values * (alphas @ vectors) ** 2)[::-1], noise)

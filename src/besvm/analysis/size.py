@@ -10,7 +10,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
-from besvm.analysis.unwrap import unwrap
 from besvm.baselines.dual import DualBESVMClassifier
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier
@@ -146,3 +145,17 @@ def _dimension(measure: FittedMeasure) -> int | None:
     except ValueError:  # arrays of different shapes
         return None
     return int(np.prod(values.shape[1:], dtype=int)) if values.dtype.kind in "fiub" else None
+
+
+def unwrap(model: Any) -> Any:
+    """Return the model that decides: of a search or a wrapper of besvm the one inside, otherwise the model itself.
+
+    A wrapper's class says in ``_inside`` which attribute that is.
+    """
+    if isinstance(model, Pipeline):
+        raise TypeError("a Pipeline is not analyzed as a whole; pass its last step, pipeline[-1]")
+    name = getattr(type(model), "_inside", None)
+    if name is None:
+        return model
+    check_is_fitted(model, name)
+    return unwrap(getattr(model, name))

@@ -70,14 +70,7 @@ class Spectrum:
     def plot(self, ax: Any = None) -> Any:
         """Draw the sizes of the eigenvalues on a logarithmic axis, the negative ones on their own curve.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        matplotlib Axes
+        Draws on ``ax``, by default on a new figure, and returns the axes.
         """
         if ax is None:
             ax = optional("matplotlib.pyplot", "drawing a spectrum").subplots(figsize=(6, 3.6), layout="constrained")[1]
