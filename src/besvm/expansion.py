@@ -99,7 +99,7 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
         forget(self, "mean_", "scale_")
         for name, value in self._map.normalizer.learned().items():
             setattr(self, name, value)
-        return _float32(blocks.matrix)
+        return blocks.matrix.astype(np.float32, copy=False)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the normalized similarities of X to the basis, of shape (len(X), D), in float32."""
@@ -107,7 +107,7 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
         X = check_vectors(self, X, self._vectors, reset=False)
         with workers(self.n_jobs), filled(self._map.expander, X, "memory", self.verbose) as blocks:
             self._map.normalizer.apply(blocks)
-        return _float32(blocks.matrix)
+        return blocks.matrix.astype(np.float32, copy=False)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the feature names: the measure's label and the exemplar's training row.
@@ -122,7 +122,3 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
         mark_input(tags, self.measures, self.basis)
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
-
-
-def _float32(features: np.ndarray) -> np.ndarray:
-    return features.astype(np.float32, copy=False)

@@ -151,22 +151,12 @@ def complexity(
 
     Parameters
     ----------
-    n : int
-        Training rows.
-    n_classes : int
-        C.
-    n_measures : int
-        M.
-    n_basis : int
-        B.
+    n, n_classes, n_measures, n_basis : int
+        Training rows n, classes C, measures M and exemplars B.
     d_phi : float
         The mean number of numbers that represent a sample for one measure.
     d_K : float, optional
         The mean cost of comparing two samples by one measure; by default ``d_phi``, as for an inner product.
-
-    Returns
-    -------
-    Complexity
 
     Examples
     --------
@@ -204,10 +194,6 @@ def profile(model: Any, X: Any, y: Any, X_test: Any = None) -> Run:
     X_test : optional
         The samples to predict; by default X.
 
-    Returns
-    -------
-    Run
-
     Examples
     --------
     >>> from besvm import BESVMClassifier
@@ -227,7 +213,9 @@ def profile(model: Any, X: Any, y: Any, X_test: Any = None) -> Run:
 
 def _watched(work: Callable[[], object]) -> tuple[float, int | None]:
     """Return the seconds that the work takes, and how far the memory of this process rises above where it was."""
-    _give_back()
+    gc.collect()
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # only the C library of GNU has this
+        ctypes.CDLL(None).malloc_trim(0)  # gives freed memory back, or its use would go unseen
     before, done = _resident(), threading.Event()
     highest = before or 0
 
@@ -248,13 +236,6 @@ def _watched(work: Callable[[], object]) -> tuple[float, int | None]:
         done.set()
         thread.join()
     return seconds, None if before is None else highest - before
-
-
-def _give_back() -> None:
-    """Return freed memory to the system where that can be asked for, or its use would go unseen."""
-    gc.collect()
-    with contextlib.suppress(AttributeError, OSError, TypeError):  # only the C library of GNU has this
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _resident() -> int | None:

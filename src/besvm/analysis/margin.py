@@ -46,8 +46,7 @@ class EigenView:
         """Return the places of all eigenpairs but the null space and the tail that adds nothing any more."""
         noise = len(self.eigenvalues) * np.finfo(np.float64).eps * np.abs(self.eigenvalues).max(initial=0)
         n_kept = np.flatnonzero(np.abs(self.shares) > VISIBLE).max(initial=-1) + 1
-        kept: np.ndarray = np.flatnonzero(np.abs(self.eigenvalues[:n_kept]) > noise)
-        return kept
+        return np.flatnonzero(np.abs(self.eigenvalues[:n_kept]) > noise)
 
 
 @dataclass(frozen=True)
@@ -153,10 +152,6 @@ def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
         ``spectrum="ignore"`` only these eigenvalues can tell whether there is a margin at all.
     y : array of shape (n,), optional
         Their labels. The model remembers them, so that they are only compared.
-
-    Returns
-    -------
-    Margins
 
     Examples
     --------

@@ -16,6 +16,8 @@ from besvm.classifier import BESVMClassifier
 from besvm.expand.expander import FittedMeasure, n_different
 from besvm.linear import LinearSVMClassifier
 
+LINEAR = (LinearSVMClassifier, LinearSVC)
+DUAL = (KernelSVMClassifier, SVC, NuSVC)  # with coefficients for exemplars, and not for features
 NYSTROEM = ([Nystroem, LinearSVC], [Nystroem, LinearSVMClassifier])  # the steps of a pipeline that can be counted
 
 
@@ -80,10 +82,6 @@ def model_size(model: Any) -> ModelSize:
         NuSVC or LinearSVC, or a pipeline of its Nystroem and a linear SVM. Of a GreedySelection, LineSearchMKL or
         JitteredClassifier, the model inside is counted.
 
-    Returns
-    -------
-    ModelSize
-
     Examples
     --------
     >>> from besvm import BESVMClassifier
@@ -93,32 +91,29 @@ def model_size(model: Any) -> ModelSize:
     >>> print(model_size(BESVMClassifier(["rbf", "linear"], basis=30).fit(X, y)))
     30 exemplars of 4 numbers and 60 coefficients: 180 parameters
     """
-    if isinstance(model, Pipeline) and [type(step) for step in model] in NYSTROEM:
-        check_is_fitted(model[-1], "coef_")
-        B, d = model[0].components_.shape
-        return ModelSize(B, d, B, B * (d + 1), model[-1].coef_.size + model[-1].intercept_.size)
-    model = unwrap(model)
-    if isinstance(model, (LinearSVMClassifier, LinearSVC)):
-        check_is_fitted(model, "coef_")
-        inputs = int(model.n_features_in_)
-        return ModelSize(0, inputs, inputs, inputs, model.coef_.size + model.intercept_.size)
-    if isinstance(model, (SVC, NuSVC)):
-        check_is_fitted(model, "support_")
-        n_sv, shape = len(model.support_), model.shape_fit_[1:]
-        dimension = int(np.prod(shape)) if shape and model.kernel != "precomputed" else None
-        parameters = None if dimension is None else n_sv * (dimension + 1)
-        return ModelSize(n_sv, dimension, n_sv, parameters, model.dual_coef_.size + model.intercept_.size)
-    if not isinstance(model, (BESVMClassifier, DualBESVMClassifier, KernelSVMClassifier)):
+    features = model[0] if isinstance(model, Pipeline) and [type(step) for step in model] in NYSTROEM else None
+    model = unwrap(model if features is None else model[-1])
+    if not isinstance(model, (*LINEAR, *DUAL, BESVMClassifier, DualBESVMClassifier)):
         raise TypeError(
             "model_size counts a BESVMClassifier, DualBESVMClassifier, KernelSVMClassifier or LinearSVMClassifier, or "
             f"scikit-learn's SVC, NuSVC or LinearSVC, got a {type(model).__name__}"
         )
     check_is_fitted(model, "intercept_")
+    weights = (model.dual_coef_ if isinstance(model, DUAL) else model.coef_).size + model.intercept_.size
+    if features is not None:
+        B, d = features.components_.shape
+        return ModelSize(B, d, B, B * (d + 1), weights)
+    if isinstance(model, LINEAR):
+        inputs = int(model.n_features_in_)
+        return ModelSize(0, inputs, inputs, inputs, weights)
+    if isinstance(model, (SVC, NuSVC)):
+        n_sv, shape = len(model.support_), model.shape_fit_[1:]
+        dimension = int(np.prod(shape)) if shape and model.kernel != "precomputed" else None
+        return ModelSize(n_sv, dimension, n_sv, None if dimension is None else n_sv * (dimension + 1), weights)
     if isinstance(model, KernelSVMClassifier):  # its measures are added up: they share one coefficient
-        weights = model.dual_coef_.size + model.intercept_.size
         return _size_of(model._exemplars.exemplars, len(model.exemplar_rows_), weights)
     measures = model._map.expander.measures
-    return _size_of(measures, sum(map(len, measures)), model.coef_.size + model.intercept_.size)
+    return _size_of(measures, sum(map(len, measures)), weights)
 
 
 def _size_of(measures: list[FittedMeasure], coefficients: int, weights: int) -> ModelSize:

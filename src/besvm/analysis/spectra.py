@@ -74,27 +74,23 @@ class Spectrum:
         """
         if ax is None:
             ax = optional("matplotlib.pyplot", "drawing a spectrum").subplots(figsize=(6, 3.6), layout="constrained")[1]
-        place = np.arange(1, len(self.eigenvalues) + 1)
+        place, sizes = np.arange(1, len(self.eigenvalues) + 1), np.abs(self.eigenvalues)
+        sure = sizes[sizes > self.noise]
+        floor = float(np.quantile(sure, 0.01)) / 2 if len(sure) else 0.1  # the very smallest would stretch the axis
         for name, color, chosen in (
             ("positive", "tab:blue", self.eigenvalues > self.noise),
             ("negative", "tab:red", self.eigenvalues < -self.noise),
         ):
             if chosen.any():
-                size = np.abs(self.eigenvalues[chosen])
-                ax.plot(place[chosen], size, color=color, label=f"{chosen.sum():,} {name}")
-                ax.fill_between(place[chosen], size, self._floor(), color=color, alpha=0.15, linewidth=0)
-        ax.set(yscale="log", ylim=(self._floor(), None), xlim=(0, len(place) + 1))
+                ax.plot(place[chosen], sizes[chosen], color=color, label=f"{chosen.sum():,} {name}")
+                ax.fill_between(place[chosen], sizes[chosen], floor, color=color, alpha=0.15, linewidth=0)
+        ax.set(yscale="log", ylim=(floor, None), xlim=(0, len(place) + 1))
         ax.set(xlabel="eigenvalues, from the largest down", ylabel="|λ|")
         ax.set_title(f"NgRat {self.negative_ratio:.2f}, NgEng {self.negative_energy:.3f}", fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)
         if ax.get_legend_handles_labels()[0]:
             ax.legend(frameon=False)
         return ax
-
-    def _floor(self) -> float:
-        """Return where the axis begins: below all but the very smallest eigenvalues, which would stretch it."""
-        sizes = np.abs(self.eigenvalues[np.abs(self.eigenvalues) > self.noise])
-        return float(np.quantile(sizes, 0.01)) / 2 if len(sizes) else 0.1
 
 
 def spectrum(K: Any) -> Spectrum:
@@ -107,10 +103,6 @@ def spectrum(K: Any) -> Spectrum:
     ----------
     K : array of shape (B, B)
         The similarity of every item to every other.
-
-    Returns
-    -------
-    Spectrum
 
     See Also
     --------

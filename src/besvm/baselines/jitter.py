@@ -13,7 +13,7 @@ from besvm._support.progress import say
 from besvm._support.rows import check_one_shape
 from besvm._support.units import show_bytes
 from besvm._support.validation import atomic_fit, check_classes, check_weights, is_whole
-from besvm.blocks.plan import limit_bytes
+from besvm.blocks.plan import check_fits
 from besvm.features import Shifts
 
 
@@ -97,11 +97,9 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             checked = check_weights(X, labels, classes, None, sample_weight, np.float64)
             weights["sample_weight"] = np.tile(checked, len(moves))
-        need, limit = len(moves) * X.nbytes, limit_bytes(self.memory_limit)
-        size = f"{len(moves)} times {len(X):,} samples take {show_bytes(need)}"
-        say(self.verbose, size)
-        if need > limit:
-            raise MemoryError(f"the jittered set must stay within {show_bytes(limit)}, but {size}; lower rigid or n")
+        need, size = len(moves) * X.nbytes, f"{len(moves)} times {len(X):,} samples"
+        say(self.verbose, f"{size} take {show_bytes(need)}")
+        check_fits(f"the jittered set of {size}", need, self.memory_limit)
         flat = bool(get_tags(self.estimator).input_tags.two_d_array)
         jittered = _shaped(_moved(X, moves), flat)
         self.estimator_ = clone(self.estimator).fit(jittered, np.tile(classes[labels], len(moves)), **weights)

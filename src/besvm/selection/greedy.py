@@ -255,20 +255,13 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return where the features go, and what training on the widest set may take; n rows are trained on last."""
         widest, itemsize = sum(sorted(expander.widths)[-most:]), expander.dtype.itemsize
         beside = as_normalization(self.normalize).takes(expander.widths, n, itemsize)
+        limits: dict[str, Any] = {"beside": beside, "memory_limit": self.memory_limit}
         if self.refit:  # what the classifier will refuse, is refused before the search
-            columns = n_columns(n, len(self.classes_), probability=True)
-            plan_training(n, widest, itemsize, columns, beside=beside, memory_limit=self.memory_limit)
-        planned = partial(
-            plan_training,
-            len(split.labels),
-            widest,
-            itemsize,
-            n_columns(len(split.labels), len(split.classes), probability=False),
-            features=itemsize * split.n_all * expander.width,
-            beside=beside,
-            folder=None if self.folder is None else Path(self.folder),
-            memory_limit=self.memory_limit,
-        )
+            plan_training(n, widest, itemsize, n_columns(n, len(self.classes_), probability=True), **limits)
+        columns = n_columns(len(split.labels), len(split.classes), probability=False)
+        limits["features"] = itemsize * split.n_all * expander.width
+        limits["folder"] = None if self.folder is None else Path(self.folder)
+        planned = partial(plan_training, len(split.labels), widest, itemsize, columns, **limits)
         chosen = planned()
         return chosen if chosen.storage != "recompute" else planned(storage="disk")  # each is read dozens of times
 
