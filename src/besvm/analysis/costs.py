@@ -62,20 +62,12 @@ class Run:
     def cells(self) -> tuple[str, str, str, str]:
         """Return the four cells of the table: memory and time of training, and of testing per sample."""
         each = 1e3 * self.predict_seconds / max(1, self.n_predicted)
-        return (
-            _show_memory(self.fit_bytes),
-            f"{self.fit_seconds:.3g} s",
-            _show_memory(self.predict_bytes),
-            f"{each:.3g} ms a sample",
-        )
+        fit, predict = ("memory unknown" if n is None else show_bytes(n) for n in (self.fit_bytes, self.predict_bytes))
+        return fit, f"{self.fit_seconds:.3g} s", predict, f"{each:.3g} ms a sample"
 
     def __str__(self) -> str:
         fit_memory, fit_time, predict_memory, predict_time = self.cells()
         return f"fit: {fit_time}, {fit_memory}; predict: {predict_time}, {predict_memory}"
-
-
-def _show_memory(n_bytes: int | None) -> str:
-    return "memory unknown" if n_bytes is None else show_bytes(n_bytes)
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ from besvm._support.progress import progress, say
 from besvm._support.rows import n_rows
 from besvm._support.threads import workers
 from besvm._support.units import show_bytes
-from besvm._support.validation import atomic_fit, check_positive, check_vectors, make_rng
+from besvm._support.validation import atomic_fit, check_vectors, make_rng
 from besvm.baselines.pairs import OneVsOneClassifier, rows_of_classes, solve_pair
 from besvm.blocks.estimates import dual_bytes
 from besvm.blocks.fill import by_blocks, filled
 from besvm.blocks.plan import check_fits, limit_bytes
-from besvm.expand import Expander, fit_expander, learn_feature_map, training_set
-from besvm.measures import as_measures
+from besvm.expand import Expander, fit_expander, learn_feature_map
 from besvm.normalize import Normalization, Nystrom, Unscaled, as_normalization
 from besvm.solver.votes import class_pairs
 
@@ -94,11 +93,9 @@ class DualBESVMClassifier(OneVsOneClassifier):
         variable, and a row of weight 0 takes no part.
         """
         normalization = as_normalization(self.normalize)
-        check_positive("C", self.C)
-        check_positive("tol", self.tol)
-        measures = as_measures(self.measures)
-        X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
-        sides = rows_of_classes(labels, len(classes), np.flatnonzero(weights > 0))
+        measures, data = self._checked(X, y, sample_weight)
+        X, _, classes, labels, weights = data
+        sides = rows_of_classes(data)
         pairs = [(a, b) for a, b in class_pairs(len(classes)) if len(sides[a]) and len(sides[b])]
         rows_of = [np.sort(np.concatenate([sides[a], sides[b]])) for a, b in pairs]
         basis = np.arange(n_rows(X)) if isinstance(self.basis, str) and self.basis == "all" else self.basis
@@ -107,25 +104,21 @@ class DualBESVMClassifier(OneVsOneClassifier):
             self._check_memory(expander, normalization, n_rows(X), max(map(len, rows_of)))
             with filled(expander, X, "memory", self.verbose) as blocks:
                 feature_map = learn_feature_map(expander, blocks, normalization, X, labels, weights)
-                self._solve_pairs(blocks.matrix, labels, weights, rows_of)
-        self.classes_, self.pairs_ = classes, pairs
-        self.support_ = np.unique(np.concatenate([rows for rows, _ in self.alphas_]))
-        self.n_support_ = np.bincount(labels[self.support_], minlength=len(classes))
-        self._map, self._vectors = feature_map, vectors
-        self._row_class = np.where(weights > 0, labels, -1)
-        self._formula = _formula(normalization)
+                alphas = self._solve_pairs(blocks.matrix, labels, weights, rows_of)
+        norms = [coef @ coef for coef in self.coef_]  # never below 0, as αᵀYGYα may be
+        self._learned(data, pairs, alphas, norms)
+        self._map, self._formula = feature_map, _formula(normalization)
         self.basis_rows_ = [measure.rows for measure in expander.measures]
         self.n_basis_ = expander.n_exemplars
         return self
 
     def _solve_pairs(
         self, features: np.ndarray, labels: np.ndarray, weights: np.ndarray, rows_of: list[np.ndarray]
-    ) -> None:
-        """Solve the problem of every pair of classes, each on its own rows."""
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Solve the problem of every pair of classes, each on its own rows; return what supports it."""
         n_pairs = len(rows_of)
         self.coef_, self.intercept_ = np.empty((n_pairs, features.shape[1])), np.empty(n_pairs)
-        self.squared_norms_ = np.empty(n_pairs)
-        self.alphas_ = []
+        support = []
         with progress("training pairs of classes", n_pairs, self.verbose) as shown:
             for place, rows in enumerate(rows_of):
                 phi = features[rows].astype(np.float64)  # (rows of the pair, D)
@@ -134,9 +127,9 @@ class DualBESVMClassifier(OneVsOneClassifier):
                 bounds = weights[rows]
                 alphas, self.intercept_[place] = solve_pair(gram, positive, bounds, self.C, self.tol, CACHE_MB)
                 self.coef_[place] = alphas @ phi
-                self.squared_norms_[place] = self.coef_[place] @ self.coef_[place]  # never below 0, as αᵀYGYα may be
-                self.alphas_.append((rows[alphas != 0], alphas[alphas != 0]))
+                support.append((rows[alphas != 0], alphas[alphas != 0]))
                 shown.advance(1)
+        return support
 
     def _check_memory(self, expander: Expander, normalization: Normalization, n: int, n_pair: int) -> None:
         """Say how much memory training takes, or refuse it."""

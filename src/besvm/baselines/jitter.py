@@ -126,8 +126,7 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = _check_grids(X)
         if X.shape[1:] != self._grid:
             raise ValueError(f"grids must have the shape {self._grid} of the training samples, got {X.shape[1:]}")
-        answer: np.ndarray = getattr(self.estimator_, method)(_shaped(X, self._flat))
-        return answer
+        return getattr(self.estimator_, method)(_shaped(X, self._flat))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -9,20 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 from besvm._support.progress import say
 from besvm._support.rows import n_rows
 from besvm._support.threads import workers
-from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors
+from besvm._support.validation import atomic_fit, check_vectors
 from besvm.baselines.gram import Seen, bytes_of_copies, fit_gram
-from besvm.baselines.pairs import (
-    SPECTRUM_CHOICES,
-    OneVsOneClassifier,
-    PairSolver,
-    rows_of_classes,
-    train_pairs,
-    votes_of,
-)
+from besvm.baselines.pairs import OneVsOneClassifier, PairSolver, rows_of_classes, train_pairs, votes_of
 from besvm.blocks.plan import check_fits, limit_bytes, plan_pairs
 from besvm.blocks.stores import rows_per_block
-from besvm.expand import training_set
-from besvm.measures import as_measures
 from besvm.solver.votes import class_pairs
 
 
@@ -119,29 +110,23 @@ class KernelSVMClassifier(OneVsOneClassifier):
         sample_weight : array of shape (n,), optional
             What every row weighs in the loss.
         """
-        check_choice("spectrum", self.spectrum, SPECTRUM_CHOICES)
-        C, tol = check_positive("C", self.C), check_positive("tol", self.tol)
-        measures = as_measures(self.measures)
+        measures, data = self._checked(X, y, sample_weight)
         mixture = check_mixture(self.weights, len(measures))
-        X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
-        rows_of = rows_of_classes(labels, len(classes), np.flatnonzero(weights > 0))
+        classes, rows_of = data.classes, rows_of_classes(data)
         sizes = [len(rows) for rows in rows_of]
         with workers(self.n_jobs):
             limit = limit_bytes(self.memory_limit)
             plan_pairs(sizes, 4, self.spectrum, True, limit)  # refused before the features are computed, if at all
-            gram, seen = fit_gram(X, classes[labels], measures, mixture)
+            gram, seen = fit_gram(data.X, classes[data.labels], measures, mixture)
             plan = plan_pairs(sizes, gram.dtype.itemsize, self.spectrum, gram.psd, limit, bytes_of_copies(seen))
             say(self.verbose, str(plan))
             items = [gram.items(seen, rows) for rows in rows_of]
-            solver = PairSolver(C, tol, self.spectrum, gram.psd, gram.label, classes)
+            solver = PairSolver(float(self.C), float(self.tol), self.spectrum, gram.psd, gram.label, classes)
+            weights = data.weights
             models = train_pairs(lambda a, b: gram(items[a], items[b]), rows_of, weights, solver, plan, self.verbose)
-        self.classes_, self.pairs_ = classes, class_pairs(len(classes))
-        self.alphas_ = [(model.support, model.signed) for model in models]
-        self.squared_norms_ = np.array([model.squared_norm for model in models])
-        self.support_ = np.unique(np.concatenate([model.support for model in models]))
-        self.n_support_ = np.bincount(labels[self.support_], minlength=len(classes))
-        self._votes, self._gram, self._vectors = votes_of(models, labels, len(classes)), gram, vectors
-        self._solver, self._row_class = solver, np.where(weights > 0, labels, -1)
+        alphas = [(model.support, model.signed) for model in models]
+        self._learned(data, class_pairs(len(classes)), alphas, [model.squared_norm for model in models])
+        self._votes, self._gram, self._solver = votes_of(models, data.labels, len(classes)), gram, solver
         self.intercept_, self.exemplar_rows_ = self._votes.intercept, self._votes.exemplars
         self._exemplars = gram.kept(seen, self.exemplar_rows_)
         return self

@@ -11,11 +11,10 @@ from besvm._support.progress import progress, say
 from besvm._support.rows import n_rows
 from besvm._support.threads import slices, workers
 from besvm._support.units import show_bytes
-from besvm._support.validation import atomic_fit, check_choice, check_positive, check_weights, make_rng
+from besvm._support.validation import atomic_fit, check_weights, make_rng
 from besvm.baselines.gram import bytes_of_copies, fit_gram
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.baselines.pairs import (
-    SPECTRUM_CHOICES,
     OneVsOneClassifier,
     PairSolver,
     rows_of_classes,
@@ -24,8 +23,8 @@ from besvm.baselines.pairs import (
 )
 from besvm.blocks.plan import PairPlan, limit_bytes, plan_pairs
 from besvm.blocks.stores import rows_per_block
-from besvm.expand.training import TrainingSet, training_set, with_params_of
-from besvm.measures import Measure, as_measures
+from besvm.expand.training import TrainingSet, with_params_of
+from besvm.measures import Measure
 from besvm.similarities.lookup import resolve
 from besvm.solver.votes import class_pairs, count_votes
 
@@ -99,14 +98,10 @@ class LineSearchMKL(OneVsOneClassifier):
         X and y are as in :class:`KernelSVMClassifier`; ``sample_weight`` is what every row weighs in the loss, and in
         the accuracy on its fold. Rows of weight 0 are left out of both.
         """
-        check_choice("spectrum", self.spectrum, SPECTRUM_CHOICES)
-        check_positive("C", self.C)
-        check_positive("tol", self.tol)
         alphas = _check_alphas(self.alphas)
-        measures = as_measures(self.measures)
+        measures, data = self._checked(X, y, sample_weight)
         if len(measures) != 2:
             raise ValueError(f"LineSearchMKL mixes exactly two measures, got {len(measures)}")
-        data = training_set(self, measures, X, y, sample_weight)
         counts = check_weights(data.X, data.labels, data.classes, None, sample_weight, np.float64)
         folds = self._folds(data.labels, data.weights > 0)
         with workers(self.n_jobs):
@@ -160,9 +155,9 @@ class _Search:
     ) -> None:
         self.params, self.data, self.counts = params, data, counts
         self.psd = [bool(resolve(measure.similarity).psd) for measure in measures]
-        self.train = [rows_of_classes(data.labels, len(data.classes), np.unique(train)) for train, _ in folds]
+        self.train = [rows_of_classes(data, np.unique(train)) for train, _ in folds]
         self.test = [test for _, test in folds]
-        everyone = rows_of_classes(data.labels, len(data.classes), np.flatnonzero(data.weights))
+        everyone = rows_of_classes(data)
         trusted = all(self._trusted(alpha) for alpha in alphas)
         n, limit = n_rows(data.X), limit_bytes(params.memory_limit)
         held, what = 2 * 4 * n**2, f"the two {n:,} x {n:,} matrices"

@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from besvm._support.progress import progress
 from besvm._support.rows import n_rows
 from besvm._support.threads import n_workers, thread_map, workers
-from besvm._support.validation import check_vectors
+from besvm._support.validation import check_choice, check_positive, check_vectors
 from besvm.blocks.fill import by_blocks
 from besvm.blocks.plan import PairPlan
-from besvm.expand import mark_input
-from besvm.measures import TunableMeasures
+from besvm.expand.training import TrainingSet, mark_input, training_set
+from besvm.measures import Measure, TunableMeasures, as_measures
 from besvm.normalize.spectrum import SPECTRA, made_psd, rounding
 from besvm.solver.votes import class_pairs, class_scores, count_votes
 
@@ -137,8 +137,9 @@ def train_pairs(
 
     def train(task: tuple[int, int, list[np.ndarray]]) -> PairModel:
         a, b, blocks = task
-        if not blocks:
-            return _uncontested(float(len(rows_of[b]) > 0) - float(len(rows_of[a]) > 0))
+        if not blocks:  # it always says the same
+            always, none = float(len(rows_of[b]) > 0) - float(len(rows_of[a]) > 0), np.empty(0, dtype=np.intp)
+            return PairModel(none, np.empty(0), none, np.empty(0), always, np.nan)
         rows = np.concatenate([rows_of[a], rows_of[b]])
         buffer = buffers.get()
         try:
@@ -162,12 +163,6 @@ def _assembled(blocks: list[np.ndarray], buffer: np.ndarray) -> np.ndarray:
     K[:n_a, :n_a], K[:n_a, n_a:] = within_a, between
     K[n_a:, :n_a], K[n_a:, n_a:] = between.T, within_b
     return K
-
-
-def _uncontested(decision: float) -> PairModel:
-    """Return the model of a pair of which one class (or neither) has rows: it always says the same."""
-    none = np.empty(0, dtype=np.intp)
-    return PairModel(none, np.empty(0), none, np.empty(0), decision, np.nan)
 
 
 @dataclass(frozen=True)
@@ -218,13 +213,29 @@ def votes_of(models: list[PairModel], labels: np.ndarray, n_classes: int) -> Vot
     return Votes(n_classes, exemplars, places, columns, coefs, np.array([model.intercept for model in models]))
 
 
-def rows_of_classes(labels: np.ndarray, n_classes: int, rows: np.ndarray) -> list[np.ndarray]:
-    """Return the rows of each class among these."""
-    return [rows[labels[rows] == c] for c in range(n_classes)]
+def rows_of_classes(data: TrainingSet, rows: np.ndarray | None = None) -> list[np.ndarray]:
+    """Return the rows of each class among these, by default among all that weigh anything."""
+    rows = np.flatnonzero(data.weights) if rows is None else rows
+    return [rows[data.labels[rows] == c] for c in range(len(data.classes))]
 
 
 class OneVsOneClassifier(TunableMeasures, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Abstract: a classifier that decides every pair of classes, in ``pairs_``, and counts the votes."""
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[list[Measure], TrainingSet]:
+        """Check the parameters that all of these have, and what was given to ``fit``."""
+        check_positive("C", self.C)
+        check_positive("tol", self.tol)
+        check_choice("spectrum", getattr(self, "spectrum", None), SPECTRUM_CHOICES)
+        measures = as_measures(self.measures)
+        return measures, training_set(self, measures, X, y, sample_weight)
+
+    def _learned(self, data: TrainingSet, pairs: list[tuple[int, int]], alphas: list[Any], norms: Any) -> None:
+        """Remember the classes, and what supports every pair."""
+        self.classes_, self.pairs_, self.alphas_, self.squared_norms_ = data.classes, pairs, alphas, np.array(norms)
+        self.support_ = np.unique(np.concatenate([rows for rows, _ in alphas]))
+        self.n_support_ = np.bincount(data.labels[self.support_], minlength=len(data.classes))
+        self._vectors, self._row_class = data.vectors, np.where(data.weights > 0, data.labels, -1)
 
     @abstractmethod
     def _decide(self, samples: Any, first_row: int) -> np.ndarray:
@@ -254,8 +265,7 @@ class OneVsOneClassifier(TunableMeasures, ClassifierMixin, BaseEstimator, ABC): 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of every sample: the one with the most votes, of several the first, as LIBSVM does."""
         votes = count_votes(self.pair_decision(X), self.pairs_, len(self.classes_))
-        predicted: np.ndarray = self.classes_[votes.argmax(axis=1)]
-        return predicted
+        return self.classes_[votes.argmax(axis=1)]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

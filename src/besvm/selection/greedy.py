@@ -188,8 +188,7 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @available_if(_refits)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of every class, by ``best_estimator_``."""
-        probabilities: np.ndarray = self._best().predict_proba(X)
-        return probabilities
+        return self._best().predict_proba(X)
 
     @available_if(_refits)  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

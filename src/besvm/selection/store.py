@@ -49,9 +49,8 @@ class ScoreBook:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self._entries: dict[tuple[str, ...], dict[str, Any]] = {}
-        if path is not None:
-            self._entries = {tuple(entry["keys"]): entry for entry in _read_entries(path)}
+        known = [] if path is None else _read_entries(path)
+        self._entries: dict[tuple[str, ...], dict[str, Any]] = {tuple(entry["keys"]): entry for entry in known}
 
     def find(self, keys: tuple[str, ...]) -> tuple[float, float] | None:
         """Return (accuracy, seconds) of an ordered set, if it was tried."""
