@@ -18,13 +18,11 @@ TOGETHER = 16  # items compared with each other for the diagonal of one small ma
 class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     """What "similar" means: a function of two sets of items that gives a matrix.
 
-    ``similarity(A, B)`` has shape ``(len(A), len(B))``. Row i, column j holds ``s(B[j], A[i])``: the exemplar
-    comes first and the sample second, as in the feature map of the paper (eq. besvm_feature_map). Only an
-    asymmetric similarity can tell the difference.
+    ``similarity(A, B)`` has shape ``(len(A), len(B))``. Row i, column j holds ``s(B[j], A[i])``, the exemplar first, as
+    in the paper (eq. besvm_feature_map). Only an asymmetric similarity can tell the difference.
 
-    A subclass stores its parameters in ``__init__`` and writes ``__call__``. It must be pure: the same items
-    give the same numbers, whatever block of rows they arrive in. :func:`besvm.testing.check_similarity` checks
-    all of this.
+    A subclass stores its parameters in ``__init__`` and writes ``__call__``. It must be pure: the same items give the
+    same numbers, whatever block of rows they arrive in. :func:`besvm.testing.check_similarity` checks all of this.
 
     Attributes
     ----------

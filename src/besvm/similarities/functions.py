@@ -47,16 +47,13 @@ class PairFunction(Similarity):
 
     @property
     def label(self) -> str:
-        """The function's own name."""
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return "function" if name == "<lambda>" else str(name)
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        """Return the matrix of function(B[j], A[i])."""
         return self.against(B)(A)
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
-        """Return the function A -> self(A, basis), which sends the basis to no process that has it."""
         return _Comparison(self.function, basis)
 
 

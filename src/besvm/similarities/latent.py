@@ -58,11 +58,14 @@ class VariantSimilarity(Similarity):
     """
 
     raw_exemplars = True
-
-    similarity: Any
-    exemplar_variants: Variants | None
-    sample_variants: Variants | None
     features_: Any = None  # what describes the variants
+
+    def __init__(
+        self, similarity: Any, *, exemplar_variants: Variants | None = None, sample_variants: Variants | None = None
+    ) -> None:
+        self.similarity = similarity
+        self.exemplar_variants = exemplar_variants
+        self.sample_variants = sample_variants
 
     @abstractmethod
     def _worth(self, side: str, inner: Similarity, variants: Any, order: np.ndarray) -> Worth:
@@ -94,11 +97,9 @@ class VariantSimilarity(Similarity):
 
     @property
     def raw_samples(self) -> bool:  # type: ignore[override]
-        """Whether samples come before their features: only if variants are made of them."""
         return self.sample_variants is not None
 
     def behind(self, features: Any) -> Self:
-        """Return this similarity with fitted features to describe the variants by."""
         bound = copy(self)
         bound.features_ = features
         return bound
@@ -113,7 +114,6 @@ class VariantSimilarity(Similarity):
         return self
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        """Return the similarity of every sample of A to every exemplar of B, both raw."""
         described = self.raw_samples or self.features_ is None
         return self.against(B)(A if described else self.features_.transform(A))
 
@@ -249,14 +249,11 @@ class Latent(VariantSimilarity):
         exemplar_penalty: Sequence[float] | np.ndarray | None = None,
         sample_penalty: Sequence[float] | np.ndarray | None = None,
     ) -> None:
-        self.similarity = similarity
-        self.exemplar_variants = exemplar_variants
-        self.sample_variants = sample_variants
+        super().__init__(similarity, exemplar_variants=exemplar_variants, sample_variants=sample_variants)
         self.exemplar_penalty = exemplar_penalty
         self.sample_penalty = sample_penalty
 
     def fit(self, X: Any) -> Self:
-        """Fit the inner similarity on the unmodified samples X, as the features describe them."""
         for side in ("exemplar", "sample"):
             penalty = self._penalty(side)
             if penalty is None:
@@ -324,11 +321,7 @@ class Jitter(VariantSimilarity):
     similarity : str, Similarity or callable
         K_I, usually a positive definite kernel: else d² is not a distance.
     exemplar_variants, sample_variants : callable, optional
-        A function of ONE sample that returns a sequence of its variants, as for :class:`Latent`.
-
-    Attributes
-    ----------
-    similarity_, features_ : as of :class:`Latent`
+        As in :class:`Latent`, and so are the attributes.
 
     References
     ----------
@@ -345,16 +338,8 @@ class Jitter(VariantSimilarity):
     (array([[20.]]), array([[2.]]))
     """
 
-    def __init__(
-        self, similarity: Any, *, exemplar_variants: Variants | None = None, sample_variants: Variants | None = None
-    ) -> None:
-        self.similarity = similarity
-        self.exemplar_variants = exemplar_variants
-        self.sample_variants = sample_variants
-
     @property
     def label(self) -> str:
-        """The label that :class:`Latent` would have, in brackets."""
         return f"jitter({super().label})"
 
     def _same_sides(self) -> bool:
