@@ -66,7 +66,6 @@ class Exemplars(_Choice):
     items: Any
 
     def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
-        """Return the items."""
         if among.similarity.precomputed:
             raise ValueError("precomputed similarities need row numbers as basis, got exemplars")
         return Chosen(None, self.items)
