@@ -118,8 +118,8 @@ def model_size(model: Any) -> ModelSize:
     if isinstance(model, KernelSVMClassifier):  # its measures are added up: they share one coefficient
         weights = model.dual_coef_.size + model.intercept_.size
         return _size_of(model._exemplars.exemplars, len(model.exemplar_rows_), weights)
-    measures = model._map.expander.measures
-    return _size_of(measures, sum(map(len, measures)), model.coef_.size + model.intercept_.size)
+    expander = model._map.expander
+    return _size_of(expander.measures, expander.width, model.coef_.size + model.intercept_.size)
 
 
 def _size_of(measures: list[FittedMeasure], coefficients: int, weights: int) -> ModelSize:
