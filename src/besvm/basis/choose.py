@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -38,9 +38,7 @@ class Candidates:
 
 
 class _Choice(ABC):
-    """One of the meanings of ``basis``; ``needs_rows`` says whether the exemplars must be among the rows of X."""
-
-    needs_rows: ClassVar[bool] = True
+    """One of the meanings of ``basis``."""
 
     @abstractmethod
     def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
@@ -105,8 +103,6 @@ class _Auto(_Choice):
     and must make the same kind of model from what is left.
     """
 
-    needs_rows = False
-
     def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
         X, rows = among.X, among.rows
         if among.similarity.precomputed:
@@ -138,7 +134,7 @@ def as_choice(basis: Any) -> _Choice:
 def choose_basis(basis: Any, among: Candidates, rng: np.random.Generator) -> Chosen:
     """Return the exemplars that a user's ``basis`` means, checked."""
     choice = as_choice(basis)
-    if among.similarity.precomputed and choice.needs_rows:
+    if among.similarity.precomputed and not isinstance(choice, _Auto):
         n, n_columns = among.X.shape
         if n != n_columns:
             raise ValueError(

@@ -175,15 +175,11 @@ class KMedoidsBasis(_ClasswiseBasis):
     array([1, 4])
     """
 
-    balanced = True
-
     def __init__(
         self, n: int | None = None, *, per_class: int | None = None, max_iter: int = 50, max_rows: int = 4000
     ) -> None:
-        self.n = n
-        self.per_class = per_class
+        super().__init__(n, per_class=per_class, max_rows=max_rows)
         self.max_iter = max_iter
-        self.max_rows = max_rows
 
     def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
         everyone = np.arange(len(pairs.rows))

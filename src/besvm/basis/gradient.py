@@ -132,8 +132,7 @@ class _Stage:
         """Return y max(0, 1 - y f), of shape (rows, classes); without a solution, that of the best constant."""
         signs = self.problem.signs()
         margins = signs.mean(axis=0) if solution is None else solution.margins
-        residuals: np.ndarray = (signs * np.maximum(1 - signs * margins, 0)).astype(np.float32)
-        return residuals
+        return (signs * np.maximum(1 - signs * margins, 0)).astype(np.float32)
 
 
 def _match(

@@ -206,8 +206,7 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         check_is_fitted(self)
         X = check_array(X, dtype=(np.float64, np.float32), allow_nd=True)
         self._check_shape(X)
-        original: np.ndarray = X * X.dtype.type(self.scale_) + self.mean_.astype(X.dtype)
-        return original
+        return X * X.dtype.type(self.scale_) + self.mean_.astype(X.dtype)
 
     def _check_shape(self, X: np.ndarray) -> None:
         if X.shape[1:] != self.mean_.shape:

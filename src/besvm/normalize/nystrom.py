@@ -89,8 +89,7 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Normalization):
         """Return the features of samples, from their similarities to the basis: (n, m) to (n, m)."""
         check_is_fitted(self)
         K = validated(self, K, dtype=(np.float64, np.float32), reset=False)
-        features: np.ndarray = K @ self.normalization_.astype(K.dtype)
-        return features
+        return K @ self.normalization_.astype(K.dtype)
 
     def check(self) -> None:
         check_choice("spectrum", self.spectrum, WAYS)

@@ -35,5 +35,4 @@ class Precomputed(Similarity):
         return X[rows][:, rows] if X.shape[0] == X.shape[1] else X[rows]
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        columns: np.ndarray = np.asarray(A)[:, np.asarray(B, dtype=np.intp)]
-        return columns
+        return np.asarray(A)[:, np.asarray(B, dtype=np.intp)]

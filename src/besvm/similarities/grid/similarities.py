@@ -93,8 +93,7 @@ class GridSimilarity(Similarity):
         def terms(z_rigid: np.ndarray) -> np.ndarray:  # (cells, local)
             met = cells[:, None] + z_rigid + local.z
             inside = ((met >= 0) & (met < (h, w))).all(axis=-1)
-            term: np.ndarray = np.take_along_axis(dots, np.where(inside, met @ [w, 1], -1), axis=1) + local.value
-            return term
+            return np.take_along_axis(dots, np.where(inside, met @ [w, 1], -1), axis=1) + local.value
 
         totals = [value + terms(z).max(axis=1).sum() for z, value in zip(rigid.z, rigid.value, strict=True)]
         best = int(np.argmax(totals))
