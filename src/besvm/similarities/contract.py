@@ -67,10 +67,7 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     rows_per_block: ClassVar[int | None] = None
 
     def fit(self, X: Any) -> Similarity:
-        """Settle the parameters that follow from the data, once, on the training rows.
-
-        A similarity whose parameters depend on what the rows weigh also takes ``sample_weight``.
-        """
+        """Settle what follows from the data, once, on the training rows; also takes ``sample_weight`` if it matters."""
         return self
 
     @property
@@ -116,6 +113,12 @@ def diagonal(similarity: Callable[[Any, Any], np.ndarray], X: Any) -> np.ndarray
     each = 1 if getattr(similarity, "rows_per_block", None) else TOGETHER
     tiles = [span(X, rows) for rows in slices(n_rows(X), each)]
     return np.concatenate([np.empty(0, np.float32), *(np.asarray(similarity(t, t)).diagonal() for t in tiles)])
+
+
+def name_of(function: Any, unnamed: str) -> str:
+    """Return what to call a function; ``unnamed`` if it is a lambda."""
+    name = str(getattr(function, "__name__", type(function).__name__))
+    return unnamed if name == "<lambda>" else name
 
 
 SimilarityClass = TypeVar("SimilarityClass", bound="type[Similarity]")
