@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from besvm._support.rows import n_rows, take
+from besvm._support.validation import is_whole
 from besvm.basis.contract import RandomBasis
 from besvm.similarities.contract import Similarity
 
@@ -122,7 +123,7 @@ def as_choice(basis: Any) -> _Choice:
         return basis
     if isinstance(basis, str) and basis == "auto":
         return _Auto()
-    if isinstance(basis, (int, np.integer)) and not isinstance(basis, bool):
+    if is_whole(basis):
         return _Selected(RandomBasis(int(basis)))
     if callable(basis):
         return _Selected(basis)
@@ -147,9 +148,7 @@ def choose_basis(basis: Any, among: Candidates, rng: np.random.Generator) -> Cho
 def _looks_like_rows(basis: Any) -> bool:
     if isinstance(basis, np.ndarray):
         return basis.ndim == 1 and basis.dtype.kind in "iub"
-    return isinstance(basis, (list, tuple, range)) and all(
-        isinstance(row, (int, np.integer)) and not isinstance(row, bool) for row in basis
-    )
+    return isinstance(basis, (list, tuple, range)) and all(map(is_whole, basis))
 
 
 def _checked_rows(rows: Any, n: int, what: str) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 from besvm._support.memory import available_memory, is_memory
 from besvm._support.threads import n_workers
 from besvm._support.units import parse_bytes, show_bytes
+from besvm._support.validation import check_choice
 from besvm.blocks.estimates import (
     HESSIAN_BYTES,
     SPARING,
@@ -86,8 +87,7 @@ def plan_training(
     than are trained on at a time; ``folder`` is where the user wants files to go. With a limit, the solver is told to
     save memory, at the cost of passes.
     """
-    if storage not in STORAGES:
-        raise ValueError(f"storage must be one of {', '.join(map(repr, STORAGES))}, got {storage!r}")
+    check_choice("storage", storage, STORAGES)
     features = itemsize * n * width if features is None else features
     limit = limit_bytes(memory_limit)
     sparing = memory_limit is not None

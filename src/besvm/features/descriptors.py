@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from besvm._support.validation import is_whole
+from besvm._support.validation import check_choice, is_whole
 from besvm.features.pixels import describe
 
 N_CHANNELS = 31
@@ -121,8 +121,7 @@ class FHOG(GridDescriptor):
         array of shape (n, h // cell, w // cell, 31), float32
             With n = 1 for a single image. For a list, a list of arrays (h // cell, w // cell, 31).
         """
-        if self.border not in BORDERS:
-            raise ValueError(f"border must be one of {', '.join(BORDERS)}, got {self.border!r}")
+        check_choice("border", self.border, BORDERS)
         return describe(X, self.cell, N_CHANNELS, self._fill)
 
     def _fill(self, pixels: np.ndarray, out: np.ndarray) -> None:

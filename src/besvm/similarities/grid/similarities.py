@@ -8,7 +8,7 @@ import numpy as np
 
 from besvm._support.rows import check_one_shape
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import is_whole
+from besvm._support.validation import check_choice, is_whole
 from besvm.similarities.contract import Similarity, diagonal, register
 from besvm.similarities.grid import scores
 from besvm.similarities.grid.scores import Displacements, Penalty
@@ -142,8 +142,7 @@ class GridSimilarity(Similarity):
         )
 
     def _exemplar_moves(self) -> bool:
-        if self.moving not in ("exemplar", "sample"):
-            raise ValueError(f"moving must be 'exemplar' or 'sample', got {self.moving!r}")
+        check_choice("moving", self.moving, ("exemplar", "sample"))
         return self.moving == "exemplar"
 
     def _cosine_scores(self, basis: np.ndarray) -> scores.Fill:
@@ -223,10 +222,8 @@ class Deformable(GridSimilarity):
         The farthest translation of the whole grid, in cells, along either side.
     local : int, default=1
         The farthest further translation of each cell.
-    rigid_penalty : float or array of shape (2·rigid + 1, 2·rigid + 1), default=0.0
-        A weight λ >= 0, for R(z) = -λ|z|², or the table of R itself: entry [rigid + dy, rigid + dx].
-    local_penalty : float or array of shape (2·local + 1, 2·local + 1), default=0.0
-        The same for each cell's own move.
+    rigid_penalty, local_penalty : float or array, default=0.0
+        R(z_R) and R(z_L), as in :class:`Rigid`: a weight, or a table of side 2·rigid + 1, or 2·local + 1.
     moving : {"exemplar", "sample"}, default="exemplar"
         Whose cells are picked from. "exemplar" lets every cell of the sample x find its match among the exemplar's,
         K_L(x, b); "sample" lets every cell of the exemplar find its match in the sample, K_L(b, x). The first is the
