@@ -90,7 +90,7 @@ def test_bad_c(Estimator, C):
         ({"normalize": "minmax"}, "normalize must be 'mean-norm', 'z-score', None, a Nystrom instance or another"),
         ({"penalty": "l3"}, "penalty must be 'l2' or 'l1', got 'l3'"),
         ({"multi_class": "all"}, "multi_class must be 'ovr' or 'ovo' or 'ovo-pair-basis', got 'all'"),
-        ({"storage": "tape"}, "storage must be one of"),
+        ({"storage": "tape"}, "storage must be 'auto' or 'memory'"),
         ({"memory_limit": "much"}, "memory_limit must be"),
         ({"tol": 0}, "tol must be a positive number"),
         ({"class_weight": {0: 0.0, 1: 1.0}}, "rows of at least two classes must weigh more than 0"),

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from besvm import BESVMClassifier, MeanNormScaler, Measure
 from besvm.basis import FarthestBasis, GradientBasis, PivotedBasis, RandomBasis
 from besvm.basis.choose import Candidates, choose_basis
-from besvm.basis.diverse import _farthest, _Pairs, _pivots
+from besvm.basis.diverse import _Pairs
 from besvm.basis.gradient import _match
 from besvm.similarities import RBF, Linear, NegativeDistance, PairFunction, Precomputed, Sigmoid
 
@@ -61,7 +61,7 @@ def test_pivots_are_those_of_the_naive_elimination(rng, similarity):
     S = symmetrized(X, similarity)
     for seed in range(5):
         pairs = _Pairs(X, np.arange(60), similarity)
-        ours = _pivots(pairs, 8, np.random.default_rng(seed), at_once=1)
+        ours = PivotedBasis()._choose(pairs, 8, np.random.default_rng(seed), at_once=1)
         assert ours.tolist() == naive_pivots(S, 8, np.random.default_rng(seed))
 
 
@@ -72,7 +72,7 @@ def test_drawing_several_pivots_at_once_does_not_change_their_chances(rng):
 
     def counts(at_once):
         draws = np.random.default_rng(at_once)
-        return Counter(tuple(sorted(_pivots(pairs, 3, draws, at_once).tolist())) for _ in range(trials))
+        return Counter(tuple(sorted(PivotedBasis()._choose(pairs, 3, draws, at_once).tolist())) for _ in range(trials))
 
     one, many = counts(1), counts(5)
     for rows in one | many:
@@ -85,7 +85,7 @@ def test_drawing_several_pivots_at_once_does_not_change_their_chances(rng):
 def test_the_farthest_rows_are_those_of_the_naive_loop(rng, similarity, at_once):
     X = rng.normal(size=(40, 3))
     pairs = _Pairs(X, np.arange(40), similarity)
-    ours = _farthest(pairs, 12, np.random.default_rng(3), at_once).tolist()
+    ours = FarthestBasis()._choose(pairs, 12, np.random.default_rng(3), at_once).tolist()
     assert ours == naive_farthest(symmetrized(X, similarity), ours[0], 12)
 
 

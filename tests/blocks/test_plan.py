@@ -40,7 +40,7 @@ def test_the_plan_follows_the_limit(monkeypatch):
             large(storage="memory", memory_limit="500 MB")
         with pytest.raises(MemoryError, match=r"with storage='disk' it needs .* smaller basis"):
             large(memory_limit="100 MB")
-        with pytest.raises(ValueError, match="storage must be one of"):
+        with pytest.raises(ValueError, match="storage must be 'auto' or 'memory'"):
             large(storage="tape")
 
 

@@ -245,7 +245,7 @@ def test_wrong_cells_are_refused(cell: int, images: np.ndarray) -> None:
 def test_other_wrong_parameters_are_refused(images: np.ndarray) -> None:
     with pytest.raises(TypeError, match="cell"):
         FHOG(4.0).transform(images)
-    with pytest.raises(ValueError, match="border must be one of keep, pad, upsample, got 'crop'"):
+    with pytest.raises(ValueError, match="border must be 'keep' or 'pad' or 'upsample', got 'crop'"):
         FHOG(border="crop").transform(images)
 
 

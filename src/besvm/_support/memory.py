@@ -5,25 +5,14 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 ROOT = Path("/")
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")  # file systems whose files take memory
 
 
-class _Names(NamedTuple):
-    """What the files of a version of control groups are called."""
-
-    top: str
-    limits: tuple[str, ...]
-    used: str
-    cached: str  # in memory.stat
-
-
-FIRST_VERSION = _Names(
-    "sys/fs/cgroup/memory", ("memory.limit_in_bytes",), "memory.usage_in_bytes", "total_inactive_file"
-)
-SECOND_VERSION = _Names("sys/fs/cgroup", ("memory.max", "memory.high"), "memory.current", "inactive_file")
+# Control groups, version by version: where they are, their limits, what is used and, in memory.stat, what is cached.
+FIRST_VERSION = "sys/fs/cgroup/memory", ["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file"
+SECOND_VERSION = "sys/fs/cgroup", ["memory.max", "memory.high"], "memory.current", "inactive_file"
 
 
 def available_memory(root: Path = ROOT) -> int:
@@ -51,14 +40,13 @@ def _group_memory(root: Path) -> Iterator[int]:
         _, controllers, place = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
             continue
-        names = FIRST_VERSION if controllers else SECOND_VERSION
+        top, limits, used, cached = FIRST_VERSION if controllers else SECOND_VERSION
         inside = PurePosixPath(place.lstrip("/"))
         for group in (inside, *inside.parents):  # in a container, some of them are not to be seen
-            folder = root / names.top / group
-            cached = re.search(rf"^{names.cached} (\d+)", _read(folder / "memory.stat"), re.MULTILINE)
-            taken = _number(folder / names.used) - (int(cached[1]) if cached else 0)
-            limits = [_number(folder / name) for name in names.limits]
-            yield from (max(0, limit - taken) for limit in limits if limit)
+            folder = root / top / group
+            free = re.search(rf"^{cached} (\d+)", _read(folder / "memory.stat"), re.MULTILINE)
+            taken = _number(folder / used) - (int(free[1]) if free else 0)
+            yield from (max(0, limit - taken) for name in limits if (limit := _number(folder / name)))
 
 
 def _read(path: Path) -> str:

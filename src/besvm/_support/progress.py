@@ -61,20 +61,18 @@ class Progress:
 
     def _open_bar(self) -> None:
         with self._lock:
-            if self._bar is None and not self._closed:
-                self._start_bar()
+            if self._bar is not None or self._closed:
+                return
+            from rich.console import Console
+            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+            from rich.progress import Progress as RichProgress
 
-    def _start_bar(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-        from rich.progress import Progress as RichProgress
-
-        columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()]
-        if self.total:
-            columns += [TextColumn("left"), TimeRemainingColumn()]
-        self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
-        self._bar.start()
-        self._task = self._bar.add_task(self.what, completed=self.done, total=self.total or None)
+            columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()]
+            if self.total:
+                columns += [TextColumn("left"), TimeRemainingColumn()]
+            self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task(self.what, completed=self.done, total=self.total or None)
 
     def close(self) -> None:
         """Take the bar away."""

@@ -112,8 +112,8 @@ def model_size(model: Any) -> ModelSize:
         return ModelSize(n_sv, dimension, n_sv, None if dimension is None else n_sv * (dimension + 1), weights)
     if isinstance(model, KernelSVMClassifier):  # its measures are added up: they share one coefficient
         return _size_of(model._exemplars.exemplars, len(model.exemplar_rows_), weights)
-    measures = model._map.expander.measures
-    return _size_of(measures, sum(map(len, measures)), weights)
+    expander = model._map.expander
+    return _size_of(expander.measures, expander.width, weights)
 
 
 def _size_of(measures: list[FittedMeasure], coefficients: int, weights: int) -> ModelSize:

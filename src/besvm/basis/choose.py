@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from besvm._support.rows import n_rows, take
+from besvm._support.validation import is_whole
 from besvm.basis.contract import RandomBasis
 from besvm.similarities.contract import Similarity
 
@@ -38,9 +39,7 @@ class Candidates:
 
 
 class _Choice(ABC):
-    """One of the meanings of ``basis``; ``needs_rows`` says whether the exemplars must be among the rows of X."""
-
-    needs_rows: ClassVar[bool] = True
+    """One of the meanings of ``basis``."""
 
     @abstractmethod
     def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
@@ -66,7 +65,6 @@ class Exemplars(_Choice):
     items: Any
 
     def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
-        """Return the items."""
         if among.similarity.precomputed:
             raise ValueError("precomputed similarities need row numbers as basis, got exemplars")
         return Chosen(None, self.items)
@@ -106,8 +104,6 @@ class _Auto(_Choice):
     and must make the same kind of model from what is left.
     """
 
-    needs_rows = False
-
     def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
         X, rows = among.X, among.rows
         if among.similarity.precomputed:
@@ -127,7 +123,7 @@ def as_choice(basis: Any) -> _Choice:
         return basis
     if isinstance(basis, str) and basis == "auto":
         return _Auto()
-    if isinstance(basis, (int, np.integer)) and not isinstance(basis, bool):
+    if is_whole(basis):
         return _Selected(RandomBasis(int(basis)))
     if callable(basis):
         return _Selected(basis)
@@ -139,7 +135,7 @@ def as_choice(basis: Any) -> _Choice:
 def choose_basis(basis: Any, among: Candidates, rng: np.random.Generator) -> Chosen:
     """Return the exemplars that a user's ``basis`` means, checked."""
     choice = as_choice(basis)
-    if among.similarity.precomputed and choice.needs_rows:
+    if among.similarity.precomputed and not isinstance(choice, _Auto):
         n, n_columns = among.X.shape
         if n != n_columns:
             raise ValueError(
@@ -152,9 +148,7 @@ def choose_basis(basis: Any, among: Candidates, rng: np.random.Generator) -> Cho
 def _looks_like_rows(basis: Any) -> bool:
     if isinstance(basis, np.ndarray):
         return basis.ndim == 1 and basis.dtype.kind in "iub"
-    return isinstance(basis, (list, tuple, range)) and all(
-        isinstance(row, (int, np.integer)) and not isinstance(row, bool) for row in basis
-    )
+    return isinstance(basis, (list, tuple, range)) and all(map(is_whole, basis))
 
 
 def _checked_rows(rows: Any, n: int, what: str) -> np.ndarray:

@@ -16,7 +16,7 @@ class BasisSelector(BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
-        """Return the numbers of the chosen rows of X."""
+        """Return the numbers of the chosen rows of X; ours in ascending order."""
 
 
 def checked_similarities(
@@ -41,6 +41,8 @@ def pools_of(selector: Any, n: int, y: np.ndarray | None) -> list[tuple[np.ndarr
     """Return the rows of every class (or all of them, without classes), and how many a selector wants of each."""
     if (selector.n is None) == (selector.per_class is None):
         raise ValueError(f"{type(selector).__name__} takes either n or per_class, got {selector!r}")
+    if selector.per_class is None and not getattr(selector, "balanced", True):
+        y = None
     rows_of = [np.arange(n)] if y is None else [np.flatnonzero(y == label) for label in np.unique(y)]
     if selector.per_class is None:
         wanted = check_count("n", selector.n)
@@ -103,10 +105,8 @@ class RandomBasis(BasisSelector):
         self.balanced = balanced
 
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
-        """Return random rows, in ascending order."""
-        pools = pools_of(self, n_rows(X), y if self.balanced or self.per_class is not None else None)
-        chosen = [rng.choice(rows, quota, replace=False) for rows, quota in pools]
-        return np.sort(np.concatenate(chosen))
+        pools = pools_of(self, n_rows(X), y)
+        return np.sort(np.concatenate([rng.choice(rows, quota, replace=False) for rows, quota in pools]))
 
 
 class IndexBasis(BasisSelector):
@@ -114,10 +114,8 @@ class IndexBasis(BasisSelector):
 
     Parameters
     ----------
-    n : int, optional
-        How many rows in all, spread evenly over the classes; without labels, the first ``n``.
-    per_class : int, optional
-        How many rows of each class, instead of ``n``.
+    n, per_class : int, optional
+        As in :class:`RandomBasis`.
 
     Examples
     --------
@@ -132,5 +130,4 @@ class IndexBasis(BasisSelector):
         self.per_class = per_class
 
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
-        """Return the first rows of every class, in ascending order."""
         return np.sort(np.concatenate([rows[:quota] for rows, quota in pools_of(self, n_rows(X), y)]))

@@ -29,10 +29,9 @@ class _ClasswiseBasis(BasisSelector):
         self.max_rows = max_rows
 
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
-        """Return the chosen rows, in ascending order."""
         max_rows = check_count("max_rows", self.max_rows)
         chosen = []
-        for pool, quota in pools_of(self, n_rows(X), y if self.balanced or self.per_class is not None else None):
+        for pool, quota in pools_of(self, n_rows(X), y):
             rows = subsample(pool, max(max_rows, quota), rng)
             if 0 < quota < len(rows):
                 rows = rows[self._choose(_Pairs(X, rows, similarity), quota, rng)]
@@ -58,12 +57,8 @@ class PivotedBasis(_ClasswiseBasis):
 
     Parameters
     ----------
-    n : int, optional
-        How many rows in all, spread evenly over the classes, which are treated one by one.
-    per_class : int, optional
-        How many rows of each class, instead of ``n``.
-    balanced : bool, default=True
-        Whether ``n`` rows are spread over the classes, rather than drawn whatever their class.
+    n, per_class, balanced
+        As in :class:`RandomBasis`; the classes are treated one by one.
     max_rows : int, default=4000
         A class (or the whole of X) with more rows is represented by a random subsample of this size; memory is
         ``max_rows`` times the number of rows wanted.
@@ -78,8 +73,36 @@ class PivotedBasis(_ClasswiseBasis):
     array([0., 3., 6., 9.])
     """
 
-    def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
-        return _pivots(pairs, quota, rng)
+    def _choose(
+        self, pairs: _Pairs, quota: int, rng: np.random.Generator, at_once: int = COLUMNS_AT_ONCE
+    ) -> np.ndarray:
+        # Columns are computed for several draws at a time; a draw that the ones before it have made less likely is
+        # rejected with the probability that keeps the distribution that of drawing one by one (Epperly, Tropp and
+        # Webber 2024).
+        n = len(pairs.rows)
+        first = int(rng.integers(n))
+        origin = pairs.columns(np.array([first]))[:, 0]
+        left = np.maximum(pairs.own + pairs.own[first] - 2 * origin, 0)  # the diagonal, seen from the first row
+        left[first] = 0
+        nothing = NOTHING * left.max()
+        factor = np.empty((n, quota))
+        chosen = [first]
+        while len(chosen) < quota and left.max() > nothing:
+            before = left.copy()
+            draws = rng.choice(n, min(at_once, 2 * (quota - len(chosen))), p=before / before.sum())
+            places, where = np.unique(draws, return_inverse=True)
+            columns = pairs.columns(places) - origin[:, None] - origin[places] + pairs.own[first]
+            for place, column in zip(draws, where, strict=True):
+                if len(chosen) == quota or left[place] <= nothing or rng.random() * before[place] > left[place]:
+                    continue
+                done = len(chosen) - 1
+                residual = columns[:, column] - factor[:, :done] @ factor[place, :done]
+                factor[:, done] = residual / np.sqrt(left[place])
+                left = np.maximum(left - factor[:, done] ** 2, 0)
+                left[place] = 0
+                chosen.append(int(place))
+        rest = np.setdiff1d(np.arange(n), chosen)
+        return np.concatenate([chosen, rng.choice(rest, quota - len(chosen), replace=False)]).astype(np.intp)
 
 
 class FarthestBasis(_ClasswiseBasis):
@@ -105,8 +128,27 @@ class FarthestBasis(_ClasswiseBasis):
     array([ 0.,  5., 10.])
     """
 
-    def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
-        return _farthest(pairs, quota, rng)
+    def _choose(
+        self, pairs: _Pairs, quota: int, rng: np.random.Generator, at_once: int = COLUMNS_AT_ONCE
+    ) -> np.ndarray:
+        n = len(pairs.rows)
+        known: dict[int, np.ndarray] = {}  # columns: those of the next best are computed along with each
+        nearest = np.full(n, np.inf)
+        chosen = [int(rng.integers(n))]
+        while True:
+            last = chosen[-1]
+            if last not in known:
+                if len(known) > quota + at_once:  # memory stays in proportion to the quota
+                    known.clear()
+                free = np.setdiff1d(np.arange(n), [*chosen, *known])
+                likely = free[np.argsort(-nearest[free], kind="stable")[: at_once - 1]] if len(chosen) > 1 else free[:0]
+                places = np.array([last, *likely])
+                known |= dict(zip(places.tolist(), pairs.columns(places).T, strict=True))
+            nearest = np.minimum(nearest, pairs.own + pairs.own[last] - 2 * known.pop(last))
+            nearest[last] = -np.inf
+            if len(chosen) == quota:
+                return np.array(chosen, dtype=np.intp)
+            chosen.append(int(np.argmax(nearest)))
 
 
 class KMedoidsBasis(_ClasswiseBasis):
@@ -117,14 +159,11 @@ class KMedoidsBasis(_ClasswiseBasis):
 
     Parameters
     ----------
-    n : int, optional
-        How many medoids in all, spread evenly over the classes, which are clustered one by one.
-    per_class : int, optional
-        How many medoids of each class, instead of ``n``.
+    n, per_class
+        As in :class:`RandomBasis`; the classes are clustered one by one.
     max_iter : int, default=50
     max_rows : int, default=4000
-        A class (or, without labels, the whole of X) with more rows is clustered on a random subsample of this size,
-        since the similarity of all pairs is needed.
+        As in :class:`PivotedBasis`, but the similarity of all pairs is needed.
 
     Examples
     --------
@@ -136,18 +175,28 @@ class KMedoidsBasis(_ClasswiseBasis):
     array([1, 4])
     """
 
-    balanced = True
-
     def __init__(
         self, n: int | None = None, *, per_class: int | None = None, max_iter: int = 50, max_rows: int = 4000
     ) -> None:
-        self.n = n
-        self.per_class = per_class
+        super().__init__(n, per_class=per_class, max_rows=max_rows)
         self.max_iter = max_iter
-        self.max_rows = max_rows
 
     def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
-        return _medoids(_implied_distance(pairs), quota, self.max_iter, rng)
+        everyone = np.arange(len(pairs.rows))
+        S = pairs.compare(everyone, everyone, np.float32)
+        distance = np.diag(S)[:, None] + np.diag(S) - S - S.T
+        medoids = _spread_out(distance, quota, rng)
+        for _ in range(self.max_iter):
+            owner = np.argmin(distance[:, medoids], axis=1)
+            owner[medoids] = np.arange(quota)  # a medoid stays with itself, whatever an indefinite similarity says
+            moved = medoids.copy()
+            for j in range(quota):
+                members = np.flatnonzero(owner == j)
+                moved[j] = members[np.argmin(distance[np.ix_(members, members)].sum(axis=0))]
+            if np.array_equal(moved, medoids):
+                break
+            medoids = moved
+        return medoids
 
 
 class _Pairs:
@@ -175,83 +224,6 @@ class _Pairs:
         samples = self.samples if len(at) == len(self.rows) else take(self.samples, at)
         kept = self.similarity.exemplars(self.samples, exemplars)
         return checked_similarities(self.similarity, samples, kept, self.rows[at], self.rows[exemplars], dtype)
-
-
-def _pivots(pairs: _Pairs, k: int, rng: np.random.Generator, at_once: int = COLUMNS_AT_ONCE) -> np.ndarray:
-    """Return k pivots of randomly pivoted Cholesky.
-
-    Columns are computed for several draws at a time; a draw that the ones before it have made less likely is rejected
-    with the probability that keeps the distribution that of drawing one by one (Epperly, Tropp and Webber 2024).
-    """
-    n = len(pairs.rows)
-    first = int(rng.integers(n))
-    origin = pairs.columns(np.array([first]))[:, 0]
-    left = np.maximum(pairs.own + pairs.own[first] - 2 * origin, 0)  # the diagonal, seen from the first row
-    left[first] = 0
-    nothing = NOTHING * left.max()
-    factor = np.empty((n, k))
-    chosen = [first]
-    while len(chosen) < k and left.max() > nothing:
-        before = left.copy()
-        draws = rng.choice(n, min(at_once, 2 * (k - len(chosen))), p=before / before.sum())
-        places, where = np.unique(draws, return_inverse=True)
-        columns = pairs.columns(places) - origin[:, None] - origin[places] + pairs.own[first]
-        for place, column in zip(draws, where, strict=True):
-            if len(chosen) == k or left[place] <= nothing or rng.random() * before[place] > left[place]:
-                continue
-            done = len(chosen) - 1
-            residual = columns[:, column] - factor[:, :done] @ factor[place, :done]
-            factor[:, done] = residual / np.sqrt(left[place])
-            left = np.maximum(left - factor[:, done] ** 2, 0)
-            left[place] = 0
-            chosen.append(int(place))
-    rest = np.setdiff1d(np.arange(n), chosen)
-    return np.concatenate([chosen, rng.choice(rest, k - len(chosen), replace=False)]).astype(np.intp)
-
-
-def _farthest(pairs: _Pairs, k: int, rng: np.random.Generator, at_once: int = COLUMNS_AT_ONCE) -> np.ndarray:
-    """Return k rows, each the farthest from those before; the columns of the next best are computed along with it."""
-    n = len(pairs.rows)
-    known: dict[int, np.ndarray] = {}
-    nearest = np.full(n, np.inf)
-    chosen = [int(rng.integers(n))]
-    while True:
-        last = chosen[-1]
-        if last not in known:
-            if len(known) > k + at_once:  # memory stays in proportion to k
-                known.clear()
-            free = np.setdiff1d(np.arange(n), [*chosen, *known])
-            likely = free[np.argsort(-nearest[free], kind="stable")[: at_once - 1]] if len(chosen) > 1 else free[:0]
-            places = np.array([last, *likely])
-            known |= dict(zip(places.tolist(), pairs.columns(places).T, strict=True))
-        nearest = np.minimum(nearest, pairs.own + pairs.own[last] - 2 * known.pop(last))
-        nearest[last] = -np.inf
-        if len(chosen) == k:
-            return np.array(chosen, dtype=np.intp)
-        chosen.append(int(np.argmax(nearest)))
-
-
-def _implied_distance(pairs: _Pairs) -> np.ndarray:
-    everyone = np.arange(len(pairs.rows))
-    S = pairs.compare(everyone, everyone, np.float32)
-    own = np.diag(S)
-    distance: np.ndarray = own[:, None] + own - S - S.T
-    return distance
-
-
-def _medoids(distance: np.ndarray, k: int, max_iter: int, rng: np.random.Generator) -> np.ndarray:
-    medoids = _spread_out(distance, k, rng)
-    for _ in range(max_iter):
-        owner = np.argmin(distance[:, medoids], axis=1)
-        owner[medoids] = np.arange(k)  # a medoid stays with itself, whatever an indefinite similarity says
-        moved = medoids.copy()
-        for j in range(k):
-            members = np.flatnonzero(owner == j)
-            moved[j] = members[np.argmin(distance[np.ix_(members, members)].sum(axis=0))]
-        if np.array_equal(moved, medoids):
-            break
-        medoids = moved
-    return medoids
 
 
 def _spread_out(distance: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:

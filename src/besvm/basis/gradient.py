@@ -1,8 +1,6 @@
 """Rows that help to tell the classes apart."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from besvm.blocks import MemoryBlocks
 from besvm.normalize.affine import fit_mean_norm
 from besvm.similarities.contract import Similarity
 from besvm.solver.newton import solve
-from besvm.solver.problem import Problem
+from besvm.solver.problem import Problem, Result
 
 SETTLED = 1e-2  # the tolerance of the solver: an order of the rows is wanted, not a model
 
@@ -71,13 +69,12 @@ class GradientBasis(BasisSelector):
         self.max_rows = max_rows
 
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
-        """Return the rows, in ascending order."""
         stage = _Stage(self, X, y, similarity, rng)
         total = int(stage.quotas.sum())
         n_rounds = min(check_count("n_rounds", self.n_rounds), total)
         gram = stage.features.T @ stage.features
         chosen = np.zeros(len(stage.rows), dtype=bool)
-        solution: _Solution | None = None
+        solution: Result | None = None
         for number in range(n_rounds):
             wanted = (number + 1) * total // n_rounds - int(chosen.sum())
             correlation = stage.features.T @ stage.residuals(solution)  # (candidates, classes)
@@ -114,43 +111,28 @@ class _Stage:
             raise ValueError(f"{type(selector).__name__} needs rows of at least two classes, got one")
         # in proportion, but some of every class
         on = np.concatenate([subsample(rows, int(np.ceil(share * len(rows))), rng) for rows in rows_of])
-        self.labels = labels[on]
-        self.positive = np.array([1]) if len(rows_of) == 2 else np.arange(len(rows_of))
+        positive = np.array([1]) if len(rows_of) == 2 else np.arange(len(rows_of))
+        self.problem = Problem(labels[on], positive, np.ones(len(on)))
         exemplars = similarity.exemplars(X, self.rows)
         self.features = checked_similarities(similarity, take(X, on), exemplars, on, self.rows, np.float32)
         blocks = MemoryBlocks(self.features)
         fit_mean_norm(blocks, [slice(0, len(self.rows))]).apply(blocks)
 
-    @property
-    def problem(self) -> Problem:
-        """All one-vs-rest problems of the rows."""
-        return Problem(self.labels, self.positive, np.ones(len(self.labels)))
-
-    def train(self, columns: np.ndarray, start: _Solution | None) -> _Solution:
-        """Train on some of the columns (a mask), from a solution on others, scaled to the norm of the whole."""
+    def train(self, columns: np.ndarray, start: Result | None) -> Result:
+        """Train on some of the columns (a mask), scaled to the norm of the whole; the others get weights of zero."""
         scale = np.sqrt(len(columns) / columns.sum())
         features = self.features[:, columns] * np.float32(scale)
         first = None if start is None else (start.coef[columns] / scale, start.intercept)
         result = solve(MemoryBlocks(features), self.problem, self.C, tol=SETTLED, start=first)
-        coef = np.zeros((len(columns), len(self.positive)))
+        coef = np.zeros((len(columns), result.coef.shape[1]))
         coef[columns] = scale * result.coef
-        return _Solution(coef, result.intercept, result.margins)
+        return replace(result, coef=coef, preconditioner=None)
 
-    def residuals(self, solution: _Solution | None) -> np.ndarray:
+    def residuals(self, solution: Result | None) -> np.ndarray:
         """Return y max(0, 1 - y f), of shape (rows, classes); without a solution, that of the best constant."""
         signs = self.problem.signs()
         margins = signs.mean(axis=0) if solution is None else solution.margins
-        residuals: np.ndarray = (signs * np.maximum(1 - signs * margins, 0)).astype(np.float32)
-        return residuals
-
-
-@dataclass(frozen=True)
-class _Solution:
-    """Weights of all candidates (zero for those left out), intercepts, and the decisions on the rows."""
-
-    coef: np.ndarray
-    intercept: np.ndarray
-    margins: np.ndarray
+        return (signs * np.maximum(1 - signs * margins, 0)).astype(np.float32)
 
 
 def _match(

@@ -11,6 +11,7 @@ from typing import Any
 from besvm._support.memory import available_memory, is_memory
 from besvm._support.threads import n_workers
 from besvm._support.units import parse_bytes, show_bytes
+from besvm._support.validation import check_choice
 from besvm.blocks.estimates import (
     HESSIAN_BYTES,
     SPARING,
@@ -86,12 +87,15 @@ def plan_training(
     than are trained on at a time; ``folder`` is where the user wants files to go. With a limit, the solver is told to
     save memory, at the cost of passes.
     """
-    if storage not in STORAGES:
-        raise ValueError(f"storage must be one of {', '.join(map(repr, STORAGES))}, got {storage!r}")
+    check_choice("storage", storage, STORAGES)
     features = itemsize * n * width if features is None else features
     limit = limit_bytes(memory_limit)
-    options = _solver_options(penalty, width, sparing=memory_limit is not None)
+    sparing = memory_limit is not None
     estimate = l1_bytes if penalty == "l1" else newton_bytes
+    if penalty == "l1":
+        options = {"hessian_bytes": HESSIAN_BYTES // (SPARING if sparing else 1)}
+    else:
+        options = {"max_rank": first_rank(width + 1) if sparing else last_rank(width + 1)}
 
     def work(storage: str, n_jobs: int) -> int:
         training = estimate(n, width, n_columns, itemsize, storage, n_jobs, **options)
@@ -117,13 +121,6 @@ def plan_training(
         )
     fewer = n_jobs if n_jobs < n_workers() else None
     return Plan(storage, options, fewer, folder, features, need - held, limit, note)
-
-
-def _solver_options(penalty: str, width: int, sparing: bool) -> dict[str, Any]:
-    """Return what the solver is told: with ``sparing``, to take less memory, and perhaps more passes."""
-    if penalty == "l1":
-        return {"hessian_bytes": HESSIAN_BYTES // (SPARING if sparing else 1)}
-    return {"max_rank": first_rank(width + 1) if sparing else last_rank(width + 1)}
 
 
 def _usual_folder() -> Path:

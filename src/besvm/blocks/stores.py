@@ -8,7 +8,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ CACHE_BYTES = 1 << 22  # a block that the second product of a pass still finds i
 COARSE_BYTES = 1 << 24  # a block whose product with itself is worth a matrix of its own
 COMPUTE_BYTES = 1 << 24  # enough rows for a similarity to run at full speed
 DISK_BYTES = 1 << 23  # long reads, yet small beside any memory limit
+Part = np.ndarray | NpyMatrix  # what can be joined with others
 ADVICE = "set TMPDIR to a larger disk, choose storage='recompute', or use a smaller basis"
 
 
@@ -89,11 +90,9 @@ class MemoryBlocks(RowBlocks):
         self.dtype = matrix.dtype
 
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
-        """Yield ``fn(rows, block)``, computed on all threads."""
         return thread_map(lambda rows: fn(rows, self.matrix[rows]), slices_of(self, coarse))
 
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
-        """Replace every block in place."""
         for rows, block in self.map(lambda rows, block: (rows, fn(rows, block))):
             if not np.may_share_memory(block, self.matrix):
                 self.matrix[rows] = block
@@ -107,7 +106,7 @@ def rows_per_block(width: int, itemsize: int = 4) -> int:
 class ComputedBlocks(RowBlocks):
     """A matrix that is computed anew on every pass: slow, and takes no room at all.
 
-    ``compute(rows)`` returns the block of those rows; it may use all threads itself.
+    ``compute(rows)`` returns the block of those rows; it may use all threads itself, since blocks come one by one.
     """
 
     def __init__(
@@ -123,13 +122,11 @@ class ComputedBlocks(RowBlocks):
         self._slices = slices(shape[0], rows_each or rows_per_block(shape[1], self.dtype.itemsize))
 
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
-        """Yield ``fn(rows, block)``; the blocks come one after the other, each computed on all threads."""
         for rows in self._slices:
             yield fn(rows, self._compute(rows))
 
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
-        """Apply ``fn`` to every block from now on, whenever it is computed."""
-        compute = self._compute
+        compute = self._compute  # from now on, fn follows whenever a block is computed
         self._compute = lambda rows: fn(rows, compute(rows))
 
 
@@ -152,13 +149,10 @@ class DiskBlocks(RowBlocks):
             raise
 
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
-        """Yield ``fn(rows, block)``, read and computed on all threads."""
         rows_each = rows_for(DISK_BYTES, self.shape[1], self.dtype.itemsize)
         return thread_map(lambda rows: fn(rows, self.matrix[rows]), slices(self.shape[0], rows_each))
 
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
-        """Rewrite the file block by block."""
-
         def rewrite(rows: slice, block: np.ndarray) -> None:
             self.matrix[rows] = fn(rows, block.copy())
 
@@ -166,19 +160,7 @@ class DiskBlocks(RowBlocks):
             pass
 
     def close(self) -> None:
-        """Remove the folder."""
         self._remove()
-
-
-class Part(Protocol):
-    """What can be joined with others: an array, or a matrix in a file."""
-
-    @property
-    def shape(self) -> Any: ...
-    @property
-    def dtype(self) -> Any: ...
-    def __getitem__(self, rows: slice) -> np.ndarray: ...
-    def __setitem__(self, rows: slice, block: np.ndarray) -> None: ...
 
 
 class JoinedBlocks(RowBlocks):
@@ -206,11 +188,9 @@ class JoinedBlocks(RowBlocks):
         return self.parts[0][there] if len(self.parts) == 1 else np.hstack([part[there] for part in self.parts])
 
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
-        """Yield ``fn(rows, block)``, computed on all threads."""
         return thread_map(lambda rows: fn(rows, self._read(rows)), slices_of(self, coarse))
 
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
-        """Replace every block, in each of the parts."""
         ends = np.cumsum([part.shape[1] for part in self.parts])[:-1]
         for rows, block in self.map(lambda rows, block: (rows, fn(rows, block.copy()))):
             for part, columns in zip(self.parts, np.split(block, ends, axis=1), strict=True):

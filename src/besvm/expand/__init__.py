@@ -6,14 +6,6 @@ from besvm.expand.feature_map import FeatureMap, learn_feature_map
 from besvm.expand.fit import fit_expander
 from besvm.expand.training import mark_input, training_set
 
-__all__ = [
-    "Expander",
-    "FeatureMap",
-    "FittedMeasure",
-    "fit_expander",
-    "learn_feature_map",
-    "mark_input",
-    "training_set",
-]
+__all__ = ["Expander", "FeatureMap", "FittedMeasure", "fit_expander", "learn_feature_map", "mark_input", "training_set"]
 
 publish(__name__, __all__)

@@ -26,23 +26,20 @@ class FittedMeasure:
     basis: int = -1  # -1 for the basis that measures share, else the place of the measure whose own it is
     places: np.ndarray | None = None  # in the list of exemplars given outright, where some have been dropped
 
-    def __len__(self) -> int:
-        return n_rows(self.exemplars)
-
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_compare"}
 
     @property
     def width(self) -> int:
         """How many columns it gives: one for each exemplar."""
-        return len(self)
+        return n_rows(self.exemplars)
 
     @property
     def numbers(self) -> np.ndarray:
         """What the exemplars are called: their training rows, or their places in the list that was given."""
         if self.rows is not None:
             return self.rows
-        return np.arange(len(self)) if self.places is None else self.places
+        return np.arange(self.width) if self.places is None else self.places
 
     def keep(self, columns: np.ndarray) -> FittedMeasure:
         """Return the measure with the exemplars where this mask is true."""
@@ -51,10 +48,9 @@ class FittedMeasure:
         return replace(self, exemplars=take(self.exemplars, np.flatnonzero(columns)), **kept)
 
     def __call__(self, samples: Any, first_row: int | np.ndarray) -> np.ndarray:
-        """Return the similarity of every sample to every exemplar, checked; messages count from ``first_row``.
+        """Return the similarity of every sample, as the similarity wants them, to every exemplar, checked.
 
-        The samples are as the similarity wants them. Those that do not follow each other come with all their row
-        numbers instead.
+        Messages count from ``first_row``; samples that do not follow each other come with all their row numbers.
         """
         if "_compare" not in self.__dict__:  # packing the basis is worth doing once
             self._compare = self.similarity.against(self.exemplars)
@@ -106,7 +102,7 @@ class Expander:
         samples = Samples(X, self.transformers)
         out = np.empty((len(samples), self.width), dtype=self.dtype)
         for measure, columns in zip(self.measures, self.groups, strict=True):
-            if len(measure):
+            if measure.width:
                 seen = samples.seen_by(measure.similarity, measure.transformer)
                 out[:, columns] = measure(in_dtype(measure.similarity, seen, self.dtype), first_row)
         return out
@@ -117,7 +113,13 @@ class Expander:
         for measure in self.measures:
             similarity, exemplars = measure.similarity, measure.exemplars
             if similarity.precomputed:
-                samples = _square(X)[exemplars]
+                n, n_columns = X.shape
+                if n != n_columns:
+                    raise ValueError(
+                        "the similarities within the basis are not among the precomputed ones, which must be square "
+                        f"({n} x {n}) for this, got {n} x {n_columns}"
+                    )
+                samples = X[exemplars]
             elif similarity.raw_exemplars:
                 samples = Samples(exemplars, self.transformers).seen_by(similarity, measure.transformer)
             else:
@@ -149,15 +151,6 @@ class Expander:
         """A name for every measure, no two alike."""
         labels = [measure.label for measure in self.measures]
         return [label if labels.count(label) == 1 else f"{label}.{place}" for place, label in enumerate(labels)]
-
-
-def _square(X: Any) -> Any:
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(
-            "the similarities within the basis are not among the precomputed ones, which must be square "
-            f"({X.shape[0]} x {X.shape[0]}) for this, got {X.shape[0]} x {X.shape[1]}"
-        )
-    return X
 
 
 def n_different(measures: list[FittedMeasure]) -> int:

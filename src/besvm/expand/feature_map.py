@@ -30,10 +30,7 @@ class FeatureMap:
         return FeatureMap(self.expander.keep(columns), self.normalizer.keep(columns))
 
     def names(self) -> np.ndarray:
-        """Return a name for every feature: the measure, and the exemplar's training row (or its place).
-
-        Mixtures of exemplars are numbered instead.
-        """
+        """Return a name for every feature: the measure, and the exemplar's row or place, or the mixture's number."""
         names = []
         for label, measure in zip(self.expander.labels, self.expander.measures, strict=True):
             numbers = [f"nystrom{k}" for k in range(measure.width)] if self.normalizer.mixes else measure.numbers
@@ -49,10 +46,7 @@ def learn_feature_map(
     labels: np.ndarray | None,
     weights: np.ndarray | None = None,
 ) -> FeatureMap:
-    """Learn the normalization from the raw similarities of the training rows X, and normalize them in place.
-
-    ``labels`` are the class numbers of the rows of X, where they are known.
-    """
+    """Learn the normalization from the raw similarities of X, whose classes are ``labels``, and normalize them."""
     raw = RawSimilarities(
         blocks=blocks,
         groups=expander.groups,

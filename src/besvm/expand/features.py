@@ -75,18 +75,14 @@ class Behind(Similarity):
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
-        """Whether the similarity is."""
         return self.similarity.symmetric
 
     @property
     def label(self) -> str:
-        """The similarity's own."""
         return self.similarity.label
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        """Return the similarities of raw samples to raw exemplars."""
         return self.similarity(self.features.transform(A), self.features.transform(B))
 
     def prepared(self, X: Any) -> tuple[Similarity, Any]:
-        """Return the similarity alone, and the features of X."""
         return self.similarity.prepared(self.features.transform(X))

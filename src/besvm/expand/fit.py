@@ -1,6 +1,6 @@
 """Fit measures: their features, their similarities' parameters, and the basis."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -18,15 +18,10 @@ from besvm.similarities.lookup import resolve
 SMALL = 1 << 18  # training features up to this many are float64: it costs nothing, and rounds nothing off
 
 
-class Settled(NamedTuple):
-    """A measure with its parameters settled, before it has a basis."""
-
-    similarity: Similarity
-    transformer: int | None
-
-
-def settle(measure: Measure, shared: SharedFeatures, weights: np.ndarray | None = None) -> Settled:
-    """Fit the measure's features and then its similarity, on the training rows of ``shared``."""
+def settle(
+    measure: Measure, shared: SharedFeatures, weights: np.ndarray | None = None
+) -> tuple[Similarity, int | None]:
+    """Fit the measure's features, then its similarity, on the rows of ``shared``; return this, and their number."""
     number = shared.number_of(measure)
     similarity = clone(resolve(measure.similarity))
     if number is not None:
@@ -37,7 +32,7 @@ def settle(measure: Measure, shared: SharedFeatures, weights: np.ndarray | None 
         if weights is not None and has_fit_parameter(similarity, "sample_weight"):
             options["sample_weight"] = weights if n_rows(X) == len(weights) else evenly_spaced(weights, n_rows(X))
         similarity = similarity.fit(X, **options)
-    return Settled(similarity, number)
+    return similarity, number
 
 
 def fit_expander(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from besvm._support.validation import is_whole
+from besvm._support.validation import check_choice, is_whole
 from besvm.features.pixels import describe
 
 N_CHANNELS = 31
@@ -49,9 +49,8 @@ class FHOG(GridDescriptor):
              right, upper right, lower left and upper left
     ======== ==============================================================================================
 
-    With :math:`h_o` the gradient lengths a cell collects in direction o, its energy
-    :math:`e = \sum_{o<9} (h_o + h_{o+9})^2`, and :math:`n_b` one over the root of the summed energy of the
-    four cells of block b (plus 1e-4),
+    With :math:`h_o` the gradient lengths a cell collects in direction o, :math:`e = \sum_{o<9} (h_o + h_{o+9})^2` its
+    energy, and :math:`n_b` one over the root of the summed energy of the four cells of block b (plus 1e-4),
 
     .. math:: f_o = \tfrac12 \sum_{b=1}^4 \min(n_b h_o, 0.2), \qquad
               f_{27+b} = 0.2357 \sum_{o<18} \min(n_b h_o, 0.2).
@@ -63,13 +62,12 @@ class FHOG(GridDescriptor):
     border : {"keep", "pad", "upsample"}, default="keep"
         A cell at the border of the image lacks some of the neighbors it is normalized by.
 
-        - "keep" lets the nearest cell of the image stand in for a missing one: not a proper neighbor, but
-          consistent for all images, which is what the paper's experiments rely on.
-        - "pad" repeats the border pixels for one cell on every side, and leaves the added cells out again:
-          the neighbors see edges that cross the border go straight on.
-        - "upsample" enlarges the image bilinearly by one cell on every side, and leaves the outer cells out,
-          which is the fix the paper proposes: every cell has true neighbors, but the outermost strip of the
-          image is seen only through them.
+        - "keep" lets the nearest cell of the image stand in for a missing one: not a proper neighbor, but consistent
+          for all images, which is what the paper's experiments rely on.
+        - "pad" repeats the border pixels for one cell on every side, and leaves the added cells out again: the
+          neighbors see edges that cross the border go straight on.
+        - "upsample", the fix the paper proposes, enlarges the image bilinearly by one cell on every side, and leaves
+          the outer cells out: all have true neighbors, but the outermost strip is seen only through them.
 
         The grid has the same size in all three.
 
@@ -77,18 +75,16 @@ class FHOG(GridDescriptor):
     -----
     Where the definition leaves room:
 
-    - A gradient is the difference of the two pixels on either side, in the channel where it is longest (the
-      first of equals). At the border of the image the pixel itself stands in for the one outside.
-    - A gradient goes to the nearest of the 18 directions, and is shared bilinearly between the four nearest
-      cells. Shares of cells outside the image are lost. A purely vertical gradient lies half-way between two
-      directions and goes to the one of lower number, so that it is not mirrored along with its image.
-    - Every cell is kept, unlike in the original code, which drops the outer ones: 32 x 32 pixels give 4 x 4
-      cells of 8 pixels. Pixels right of or below the last whole cell do not vote.
-    - Integers are gray levels 0..255 (uint16: 0..65535), floats 0..1. Contrast is normalized away, so another
-      scale gives the same features, unless its gradients are below some 1e-4 of white and drown in rounding.
-
-    The features of a cell have no names of their own, so there is no ``get_feature_names_out`` and
-    ``set_output`` does not apply.
+    - A gradient is the difference of the two pixels on either side, in the channel where it is longest (the first of
+      equals). At the border of the image the pixel itself stands in for the one outside.
+    - A gradient goes to the nearest of the 18 directions, and is shared bilinearly between the four nearest cells;
+      shares of cells outside are lost. A purely vertical gradient lies half-way between two directions and goes to the
+      one of lower number, so that it is not mirrored along with its image.
+    - Every cell is kept, unlike in the original code, which drops the outer ones: 32 x 32 pixels give 4 x 4 cells of 8
+      pixels. Pixels right of or below the last whole cell do not vote.
+    - Integers are gray levels 0..255 (uint16: 0..65535), floats 0..1. Contrast is normalized away, so another scale
+      gives the same features, unless its gradients are below some 1e-4 of white and drown in rounding.
+    - Features of a cell have no names: no ``get_feature_names_out``, and ``set_output`` does not apply.
 
     References
     ----------
@@ -117,17 +113,15 @@ class FHOG(GridDescriptor):
         Parameters
         ----------
         X : array or list of arrays
-            (n, h, w) or (n, h, w, 3) for n images, (h, w) or (h, w, 3) for one. An array of three axes whose
-            last is 3 (or 1) is one image with channels; any other is n gray images. Images of different
-            sizes come as a list, each (h, w) or (h, w, 3).
+            (n, h, w) or (n, h, w, 3) for n images, (h, w) or (h, w, 3) for one. An array of three axes whose last is 3
+            (or 1) is one image with channels; any other is n gray images. Images of different sizes come as a list.
 
         Returns
         -------
         array of shape (n, h // cell, w // cell, 31), float32
             With n = 1 for a single image. For a list, a list of arrays (h // cell, w // cell, 31).
         """
-        if self.border not in BORDERS:
-            raise ValueError(f"border must be one of {', '.join(BORDERS)}, got {self.border!r}")
+        check_choice("border", self.border, BORDERS)
         return describe(X, self.cell, N_CHANNELS, self._fill)
 
     def _fill(self, pixels: np.ndarray, out: np.ndarray) -> None:
@@ -153,8 +147,7 @@ class FHOG(GridDescriptor):
         Parameters
         ----------
         features : array or list of arrays
-            One image's features (h, w, 31), or those of several, which are drawn side by side with a gray
-            line between them.
+            One image's features (h, w, 31), or those of several, which are drawn side by side.
         size : int, default=24
             The side of a drawn cell in pixels.
 
@@ -264,8 +257,7 @@ def _strokes(size: int) -> np.ndarray:
     along_line = np.abs(y * np.cos(angles) - x * np.sin(angles))
     half_width = max(0.5, size / 24)
     # Distances beyond the stroke fade over one pixel, so slanted strokes look smooth.
-    stroke: np.ndarray = np.clip(half_width + 0.5 - off_line, 0, 1) * np.clip(size / 2 - along_line, 0, 1)
-    return stroke
+    return np.clip(half_width + 0.5 - off_line, 0, 1) * np.clip(size / 2 - along_line, 0, 1)
 
 
 def _draw(orientations: np.ndarray, size: int) -> np.ndarray:
@@ -283,9 +275,6 @@ def _draw(orientations: np.ndarray, size: int) -> np.ndarray:
 def _side_by_side(pictures: list[np.ndarray], gap: int) -> np.ndarray:
     """Put pictures in a row on black, their tops aligned, ``gap`` gray columns between them."""
     height = max(len(picture) for picture in pictures)
-    columns: list[np.ndarray] = []
-    for picture in pictures:
-        if columns:
-            columns.append(np.full((height, gap), 96, dtype=np.uint8))
-        columns.append(np.pad(picture, ((0, height - len(picture)), (0, 0))))
-    return np.hstack(columns)
+    line = np.full((height, gap), 96, dtype=np.uint8)
+    padded = [np.pad(picture, ((0, height - len(picture)), (0, 0))) for picture in pictures]
+    return np.hstack([part for picture in padded for part in (line, picture)][1:])

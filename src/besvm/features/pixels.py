@@ -49,8 +49,7 @@ def _describe_one(number: int, image: Any, cell: int, n_values: int | None, fill
     _check_numeric(image)
     out = _empty_grids(image[None], cell, n_values)
     fill(_gray_levels(image[None], first=number), out)
-    grid: np.ndarray = out[0]
-    return grid
+    return out[0]
 
 
 def _as_batch(images: np.ndarray) -> np.ndarray:

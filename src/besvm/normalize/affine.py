@@ -24,17 +24,14 @@ class Affine(Normalizer):
     scale: np.ndarray
 
     def __call__(self, block: np.ndarray) -> np.ndarray:
-        """Normalize a block in place."""
         block -= self.mean
         block /= self.scale
         return block
 
     def keep(self, columns: np.ndarray) -> Affine:
-        """Return the normalization of these columns alone."""
         return Affine(self.mean[columns], self.scale[columns])
 
     def learned(self) -> dict[str, np.ndarray]:
-        """Return the mean and the scale."""
         return {"mean_": self.mean, "scale_": self.scale}
 
 
@@ -43,11 +40,9 @@ class Identity(Normalizer):
     """The raw similarities as they are."""
 
     def __call__(self, block: np.ndarray) -> np.ndarray:
-        """Return the block."""
         return block
 
     def keep(self, columns: np.ndarray) -> Identity:
-        """Return the same."""
         return self
 
     def apply(self, blocks: RowBlocks) -> None:
@@ -78,7 +73,6 @@ class MeanNorm(Normalization):
         self.balanced = balanced
 
     def learn(self, raw: RawSimilarities) -> Normalizer:
-        """Learn the mean and the mean norm of each measure."""
         return fit_mean_norm(raw.blocks, raw.groups, raw.weights, _column_weights(raw, self.balanced))
 
 
@@ -95,8 +89,14 @@ class ZScore(Normalization):
     """
 
     def learn(self, raw: RawSimilarities) -> Normalizer:
-        """Learn the mean and the standard deviation of every column."""
-        return fit_z_score(raw.blocks, raw.weights)
+        blocks, (weights, mean, center) = raw.blocks, weighted_mean(raw.blocks, raw.weights)
+
+        def squares(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
+            moved = block - center
+            return (np.einsum("i,ij,ij->j", weights[rows], moved, moved, dtype=np.float64),)
+
+        scale = np.sqrt(blocks.sum(squares)[0] / float(weights.sum(dtype=np.float64)))
+        return Affine(center, _without_noise(scale, mean, blocks.dtype).astype(blocks.dtype))
 
 
 class Unscaled(Normalization):
@@ -120,7 +120,6 @@ class Unscaled(Normalization):
         self.balanced = balanced
 
     def learn(self, raw: RawSimilarities) -> Normalizer:
-        """Learn nothing but the weights of the exemplars."""
         weights = _column_weights(raw, self.balanced)
         if weights is None:
             return Identity()
@@ -207,8 +206,7 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         check_is_fitted(self)
         X = check_array(X, dtype=(np.float64, np.float32), allow_nd=True)
         self._check_shape(X)
-        original: np.ndarray = X * X.dtype.type(self.scale_) + self.mean_.astype(X.dtype)
-        return original
+        return X * X.dtype.type(self.scale_) + self.mean_.astype(X.dtype)
 
     def _check_shape(self, X: np.ndarray) -> None:
         if X.shape[1:] != self.mean_.shape:
@@ -228,7 +226,7 @@ def fit_mean_norm(
 
     The columns are multiplied by ``column_weights`` first. A group that does not vary is only centered.
     """
-    row_weights, mean, center = _center(blocks, weights)
+    row_weights, mean, center = weighted_mean(blocks, weights)
     factor = None if column_weights is None else column_weights.astype(blocks.dtype)
 
     def norms(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
@@ -246,19 +244,7 @@ def fit_mean_norm(
     return Affine(center, (scale if column_weights is None else scale / column_weights).astype(blocks.dtype))
 
 
-def fit_z_score(blocks: RowBlocks, weights: np.ndarray | None = None) -> Affine:
-    """Learn the mean and the standard deviation of every column."""
-    row_weights, mean, center = _center(blocks, weights)
-
-    def squares(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
-        centered = block - center
-        return (np.einsum("i,ij,ij->j", row_weights[rows], centered, centered, dtype=np.float64),)
-
-    scale = np.sqrt(blocks.sum(squares)[0] / float(row_weights.sum(dtype=np.float64)))
-    return Affine(center, _without_noise(scale, mean, blocks.dtype).astype(blocks.dtype))
-
-
-def _center(blocks: RowBlocks, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def weighted_mean(blocks: RowBlocks, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the weights of the rows, and the mean of the columns in float64 and in the dtype of the blocks."""
     weights = np.ones(blocks.shape[0], dtype=blocks.dtype) if weights is None else weights.astype(blocks.dtype)
     mean = blocks.sum(lambda rows, block: (weights[rows] @ block,))[0] / float(weights.sum(dtype=np.float64))

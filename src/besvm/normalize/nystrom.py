@@ -14,6 +14,7 @@ from besvm._support.threads import n_workers
 from besvm._support.validation import atomic_fit, check_choice, validated
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.blocks.estimates import nystrom_bytes
+from besvm.normalize.affine import weighted_mean
 from besvm.normalize.contract import Normalization, Normalizer, RawSimilarities
 from besvm.normalize.spectrum import SPECTRA, check_matrix, inverse_root, rounding
 
@@ -88,19 +89,15 @@ class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Normalization):
         """Return the features of samples, from their similarities to the basis: (n, m) to (n, m)."""
         check_is_fitted(self)
         K = validated(self, K, dtype=(np.float64, np.float32), reset=False)
-        features: np.ndarray = K @ self.normalization_.astype(K.dtype)
-        return features
+        return K @ self.normalization_.astype(K.dtype)
 
     def check(self) -> None:
-        """Refuse a spectrum that is not one of the choices."""
         check_choice("spectrum", self.spectrum, WAYS)
 
     def takes(self, widths: list[int], n: int, itemsize: int) -> int:
-        """Return the bytes that the eigenvectors take."""
         return nystrom_bytes(widths, n, itemsize, n_workers())
 
     def learn(self, raw: RawSimilarities) -> Normalizer:
-        """Take the inverse root for each measure: what makes it a normalization (see ``normalize=``)."""
         dtype = raw.blocks.dtype
         if self.spectrum == "covariance":
             roots = _roots_of_covariances(raw.blocks, raw.groups, raw.weights)
@@ -129,13 +126,11 @@ class Rotation(Normalizer):
     mixes = True
 
     def __call__(self, block: np.ndarray) -> np.ndarray:
-        """Normalize a block in place."""
         for columns, matrix in zip(self.groups, self.matrices, strict=True):
             block[:, columns] = block[:, columns] @ matrix
         return block
 
     def keep(self, columns: np.ndarray) -> Rotation:
-        """Refuse: every feature is a mixture of all exemplars."""
         raise TypeError("no exemplar can be dropped: Nyström features are mixtures of all of them")
 
 
@@ -143,21 +138,14 @@ def _roots_of_covariances(
     blocks: RowBlocks, groups: list[slice], weights: np.ndarray | None
 ) -> list[tuple[np.ndarray, int]]:
     """Return the inverse root of the covariance of every group of columns, and its rank."""
-    w = np.ones(blocks.shape[0], dtype=blocks.dtype) if weights is None else weights.astype(blocks.dtype)
-    mass = float(w.sum(dtype=np.float64))
+    with np.errstate(over="ignore", invalid="ignore"):
+        w, _, center = weighted_mean(blocks, weights)
 
-    def sums(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return (w[rows] @ block,)
-
-    center = (blocks.sum(sums)[0] / mass).astype(blocks.dtype)
-
-    def products(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
-        with np.errstate(over="ignore", invalid="ignore"):
+        def products(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
             centered = (block - center) * np.sqrt(w[rows, None])
             return tuple(centered[:, group].T @ centered[:, group] for group in groups)
 
-    covariances = [np.asarray(total, dtype=np.float64) / mass for total in blocks.sum(products)]
+        covariances = [total / float(w.sum(dtype=np.float64)) for total in blocks.sum(products)]
     if not all(np.isfinite(K).all() for K in covariances):
         largest = max(blocks.map(lambda rows, block: float(np.abs(block).max())))
         raise ValueError(

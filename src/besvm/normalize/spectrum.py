@@ -97,23 +97,16 @@ def inverse_root(K: np.ndarray, spectrum: str, noise: float = 0.0) -> tuple[np.n
     would only amplify rounding errors. "square" needs no eigenvectors: with K = QR, the inverse of KᵀK is R⁻¹R⁻ᵀ.
     """
     if spectrum == "square":
-        return _inverse_of_triangle(K, noise)
+        R, order = qr(K, mode="r", pivoting=True)
+        rank = int((np.abs(np.diag(R)) > noise).sum())  # columns that depend on those before them are left out
+        inverse = np.zeros_like(K)
+        if rank:  # SciPy before 1.14 refuses an empty triangle
+            inverse[order[:rank], :rank] = solve_triangular(R[:rank, :rank], np.eye(rank))
+        return inverse, rank
     values, vectors = eigenpairs(K)
     if spectrum == "flip":
         values = np.abs(values)
     elif spectrum == "shift":
         values = values - min(values[0], 0.0)
     kept = values > noise
-    root: np.ndarray = (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
-    return root, int(kept.sum())
-
-
-def _inverse_of_triangle(K: np.ndarray, noise: float) -> tuple[np.ndarray, int]:
-    """Return R⁻¹ of a pivoted QR, and its rank; columns that depend on those before them are left out."""
-    R, order = qr(K, mode="r", pivoting=True)
-    diagonal = np.abs(np.diag(R))
-    rank = int((diagonal > noise).sum())
-    out = np.zeros_like(K)
-    if rank:  # SciPy before 1.14 refuses an empty triangle
-        out[order[:rank], :rank] = solve_triangular(R[:rank, :rank], np.eye(rank))
-    return out, rank
+    return (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T, int(kept.sum())

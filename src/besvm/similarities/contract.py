@@ -18,13 +18,11 @@ TOGETHER = 16  # items compared with each other for the diagonal of one small ma
 class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     """What "similar" means: a function of two sets of items that gives a matrix.
 
-    ``similarity(A, B)`` has shape ``(len(A), len(B))``. Row i, column j holds ``s(B[j], A[i])``: the exemplar
-    comes first and the sample second, as in the feature map of the paper (eq. besvm_feature_map). Only an
-    asymmetric similarity can tell the difference.
+    ``similarity(A, B)`` has shape ``(len(A), len(B))``. Row i, column j holds ``s(B[j], A[i])``, the exemplar first, as
+    in the paper (eq. besvm_feature_map). Only an asymmetric similarity can tell the difference.
 
-    A subclass stores its parameters in ``__init__`` and writes ``__call__``. It must be pure: the same items
-    give the same numbers, whatever block of rows they arrive in. :func:`besvm.testing.check_similarity` checks
-    all of this.
+    A subclass stores its parameters in ``__init__`` and writes ``__call__``. It must be pure: the same items give the
+    same numbers, whatever block of rows they arrive in. :func:`besvm.testing.check_similarity` checks all of this.
 
     Attributes
     ----------
@@ -69,10 +67,7 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     rows_per_block: ClassVar[int | None] = None
 
     def fit(self, X: Any) -> Similarity:
-        """Settle the parameters that follow from the data, once, on the training rows.
-
-        A similarity whose parameters depend on what the rows weigh also takes ``sample_weight``.
-        """
+        """Settle what follows from the data, once, on the training rows; also takes ``sample_weight`` if it matters."""
         return self
 
     @property
@@ -118,6 +113,12 @@ def diagonal(similarity: Callable[[Any, Any], np.ndarray], X: Any) -> np.ndarray
     each = 1 if getattr(similarity, "rows_per_block", None) else TOGETHER
     tiles = [span(X, rows) for rows in slices(n_rows(X), each)]
     return np.concatenate([np.empty(0, np.float32), *(np.asarray(similarity(t, t)).diagonal() for t in tiles)])
+
+
+def name_of(function: Any, unnamed: str) -> str:
+    """Return what to call a function; ``unnamed`` if it is a lambda."""
+    name = str(getattr(function, "__name__", type(function).__name__))
+    return unnamed if name == "<lambda>" else name
 
 
 SimilarityClass = TypeVar("SimilarityClass", bound="type[Similarity]")

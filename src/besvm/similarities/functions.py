@@ -11,7 +11,7 @@ import numpy as np
 
 from besvm._support.rows import items, n_rows, span
 from besvm._support.threads import n_workers, slices
-from besvm.similarities.contract import Similarity
+from besvm.similarities.contract import Similarity, name_of
 
 WORTH_PROCESSES = 0.5  # seconds of work below which handing it to other processes costs more than it saves
 
@@ -47,16 +47,12 @@ class PairFunction(Similarity):
 
     @property
     def label(self) -> str:
-        """The function's own name."""
-        name = getattr(self.function, "__name__", type(self.function).__name__)
-        return "function" if name == "<lambda>" else str(name)
+        return name_of(self.function, "function")
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        """Return the matrix of function(B[j], A[i])."""
         return self.against(B)(A)
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
-        """Return the function A -> self(A, basis), which sends the basis to no process that has it."""
         return _Comparison(self.function, basis)
 
 

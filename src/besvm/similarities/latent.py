@@ -4,16 +4,16 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
 from besvm._support.validation import check_block
-from besvm.similarities.contract import Similarity, diagonal
+from besvm.similarities.contract import Similarity, diagonal, name_of
 from besvm.similarities.lookup import resolve
-from besvm.similarities.variants import Variants, Worth, name_of, together, total, totals, variant_groups, variants_of
+from besvm.similarities.variants import Variants, Worth, together, total, totals, variant_groups, variants_of
 
 GROUP_BYTES = 1 << 26  # of variants, by which a block of samples is cut: there may be dozens of each sample
 
@@ -54,15 +54,19 @@ class VariantSimilarity(Similarity):
     """Abstract: an inner similarity K_I of the variants that K_I + worth(z_b) + worth(z_x) is largest for.
 
     The variants are made of the raw items; the features of a Measure (:meth:`behind`) come after them. Samples that
-    have no variants may come with their features already computed, which other measures can then share.
+    have no variants come to :meth:`against` with their features already computed, which other measures then share.
     """
 
     raw_exemplars = True
-
-    similarity: Any
-    exemplar_variants: Variants | None
-    sample_variants: Variants | None
     features_: Any = None  # what describes the variants
+    worth_counts: ClassVar[bool] = True  # whether the similarity is K_I and the worth of the variants, or K_I alone
+
+    def __init__(
+        self, similarity: Any, *, exemplar_variants: Variants | None = None, sample_variants: Variants | None = None
+    ) -> None:
+        self.similarity = similarity
+        self.exemplar_variants = exemplar_variants
+        self.sample_variants = sample_variants
 
     @abstractmethod
     def _worth(self, side: str, inner: Similarity, variants: Any, order: np.ndarray) -> Worth:
@@ -71,10 +75,6 @@ class VariantSimilarity(Similarity):
     @abstractmethod
     def _update(self, out: np.ndarray) -> Update:
         """Return the function that takes K_I of one more pair of variants into account in ``out``."""
-
-    @abstractmethod
-    def _score(self, inner: float, total: float) -> float:
-        """Return the similarity from K_I of the chosen variants, and from K_I and their worth."""
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
@@ -89,16 +89,15 @@ class VariantSimilarity(Similarity):
     @property
     def label(self) -> str:
         """The inner label, the exemplar's variants and, behind another bar, the sample's: "rigid|mirror"."""
-        of_exemplar, of_sample = name_of(self.exemplar_variants), name_of(self.sample_variants)
-        return f"{resolve(self.similarity).label}|{of_exemplar}|{of_sample}".rstrip("|")
+        both = self.exemplar_variants, self.sample_variants
+        names = ["" if make is None else name_of(make, "variants").lower() for make in both]
+        return "|".join([resolve(self.similarity).label, *names]).rstrip("|")
 
     @property
     def raw_samples(self) -> bool:  # type: ignore[override]
-        """Whether samples come before their features: only if variants are made of them."""
         return self.sample_variants is not None
 
     def behind(self, features: Any) -> Self:
-        """Return this similarity with fitted features to describe the variants by."""
         bound = copy(self)
         bound.features_ = features
         return bound
@@ -113,15 +112,11 @@ class VariantSimilarity(Similarity):
         return self
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        """Return the similarity of every sample of A to every exemplar of B, both raw."""
         described = self.raw_samples or self.features_ is None
         return self.against(B)(A if described else self.features_.transform(A))
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
-        """Return the function that compares samples with the basis, every variant of which is made and packed once.
-
-        The basis is raw; so are the samples, if they have variants, and else they come with their features.
-        """
+        """Return the function that compares samples with the raw basis, whose variants are made and packed once."""
         inner = self._inner()
         packed = [
             (inner.against(variants), worth)
@@ -162,7 +157,7 @@ class VariantSimilarity(Similarity):
         z_x, z_y = (int(z) for z in np.unravel_index(np.argmax(worth), K.shape))
         align = getattr(inner, "alignment", None)
         return LatentAlignment(
-            score=self._score(float(K[z_x, z_y]), float(worth[z_x, z_y])),
+            score=float((worth if self.worth_counts else K)[z_x, z_y]),
             exemplar_variant=z_y,
             sample_variant=z_x,
             inner=None if align is None else align(of_x[z_x], of_y[z_y]),
@@ -249,14 +244,11 @@ class Latent(VariantSimilarity):
         exemplar_penalty: Sequence[float] | np.ndarray | None = None,
         sample_penalty: Sequence[float] | np.ndarray | None = None,
     ) -> None:
-        self.similarity = similarity
-        self.exemplar_variants = exemplar_variants
-        self.sample_variants = sample_variants
+        super().__init__(similarity, exemplar_variants=exemplar_variants, sample_variants=sample_variants)
         self.exemplar_penalty = exemplar_penalty
         self.sample_penalty = sample_penalty
 
     def fit(self, X: Any) -> Self:
-        """Fit the inner similarity on the unmodified samples X, as the features describe them."""
         for side in ("exemplar", "sample"):
             penalty = self._penalty(side)
             if penalty is None:
@@ -308,9 +300,6 @@ class Latent(VariantSimilarity):
 
         return update
 
-    def _score(self, inner: float, total: float) -> float:
-        return total
-
 
 class Jitter(VariantSimilarity):
     """The inner similarity of the two variants that lie nearest, as in the jitter kernels of [1]_.
@@ -324,11 +313,7 @@ class Jitter(VariantSimilarity):
     similarity : str, Similarity or callable
         K_I, usually a positive definite kernel: else d² is not a distance.
     exemplar_variants, sample_variants : callable, optional
-        A function of ONE sample that returns a sequence of its variants, as for :class:`Latent`.
-
-    Attributes
-    ----------
-    similarity_, features_ : as of :class:`Latent`
+        As in :class:`Latent`, and so are the attributes.
 
     References
     ----------
@@ -345,16 +330,10 @@ class Jitter(VariantSimilarity):
     (array([[20.]]), array([[2.]]))
     """
 
-    def __init__(
-        self, similarity: Any, *, exemplar_variants: Variants | None = None, sample_variants: Variants | None = None
-    ) -> None:
-        self.similarity = similarity
-        self.exemplar_variants = exemplar_variants
-        self.sample_variants = sample_variants
+    worth_counts = False
 
     @property
     def label(self) -> str:
-        """The label that :class:`Latent` would have, in brackets."""
         return f"jitter({super().label})"
 
     def _same_sides(self) -> bool:
@@ -376,9 +355,6 @@ class Jitter(VariantSimilarity):
                 np.copyto(out[rows], np.where(broken, np.nan, K[rows]), where=better)
 
         return update
-
-    def _score(self, inner: float, total: float) -> float:
-        return inner
 
 
 def _wrong_length(side: str, penalty: np.ndarray, most: int) -> ValueError:

@@ -40,11 +40,9 @@ class NegativeDistance(VectorSimilarity):
 
     @property
     def label(self) -> str:
-        """Minus the metric's name."""
         return f"-{self.metric}"
 
     def tile(self, basis: np.ndarray) -> TileFunction:
-        """Use one matrix product for the Euclidean metrics, a compiled loop for the city-block one."""
         if self.metric in ("euclidean", "l2", "sqeuclidean"):
             distance = then(squared_distance_to(basis, factor=1.0), lambda out: np.maximum(out, 0, out=out))
             if self.metric != "sqeuclidean":
@@ -83,11 +81,9 @@ class PairwiseKernel(VectorSimilarity):
 
     @property
     def label(self) -> str:
-        """The kernel's name."""
         return self.metric
 
     def tile(self, basis: np.ndarray) -> TileFunction:
-        """Leave the work to scikit-learn."""
         from sklearn.metrics.pairwise import pairwise_kernels
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:

@@ -32,10 +32,7 @@ class Precomputed(Similarity):
         return np.asarray(rows)
 
     def subset(self, X: Any, rows: np.ndarray) -> Any:
-        """Return the rows and, of a square X, the same columns."""
         return X[rows][:, rows] if X.shape[0] == X.shape[1] else X[rows]
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        """Return the columns B of A."""
-        columns: np.ndarray = np.asarray(A)[:, np.asarray(B, dtype=np.intp)]
-        return columns
+        return np.asarray(A)[:, np.asarray(B, dtype=np.intp)]

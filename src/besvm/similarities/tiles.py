@@ -101,13 +101,11 @@ def exp_of_nonpositive(dtype: np.dtype[Any]) -> Callable[[np.ndarray], Any]:
 
 def squares(A: np.ndarray) -> np.ndarray:
     """Return the squared norm of every row."""
-    norms: np.ndarray = np.einsum("ij,ij->i", A, A)
-    return norms
+    return np.einsum("ij,ij->i", A, A)
 
 
 def unit_rows(A: np.ndarray) -> np.ndarray:
     """Return the rows scaled to length one; a zero row stays zero."""
     norms = np.sqrt(squares(A))
     norms[norms == 0] = 1
-    unit: np.ndarray = A / norms[:, None]
-    return unit
+    return A / norms[:, None]

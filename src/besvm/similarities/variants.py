@@ -80,11 +80,3 @@ def totals(K: np.ndarray, exemplar_worth: Worth, sample_worth: Worth) -> Iterato
     """Yield :func:`total` a few rows at a time: K is the inner similarity's own and must stay as it is."""
     for rows in slices(len(K), max(1, _TILE // max(1, K.shape[1]))):
         yield rows, total(K[rows], exemplar_worth, None if sample_worth is None else sample_worth[rows])
-
-
-def name_of(make: Variants | None) -> str:
-    """Return what to call a function that makes variants; nothing if there is none."""
-    if make is None:
-        return ""
-    name = str(getattr(make, "__name__", type(make).__name__)).lower()
-    return "variants" if name == "<lambda>" else name

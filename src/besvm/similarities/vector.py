@@ -39,11 +39,9 @@ class VectorSimilarity(Similarity):
         """Pack ``basis`` and return the function that fills ``out`` with the similarities of some rows."""
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        """Return the similarity of every row of A (sample) to every row of B (exemplar)."""
         return self.against(B)(A)
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
-        """Return the function A -> self(A, basis), with the basis packed once."""
         basis = nan_for_infinity(as_vectors(basis))
         fill = self.tile(basis)
         rows_each = max(16, TILE_ITEMS // max(1, len(basis)) // 16 * 16)
@@ -63,7 +61,9 @@ class GammaSimilarity(VectorSimilarity):
 
     gamma_choices: ClassVar[tuple[str, ...]] = ("scale",)
     gamma_order: ClassVar[int] = 2  # the power of a difference that gamma multiplies
-    gamma: float | str
+
+    def __init__(self, gamma: float | str = "scale") -> None:
+        self.gamma = gamma
 
     def fit(self, X: Any, sample_weight: Any = None) -> Self:
         """Settle gamma on the training rows; a row of weight 2 counts as two, one of weight 0 not at all."""
@@ -93,11 +93,9 @@ class Linear(VectorSimilarity):
     array([[3., 3.]])
     """
 
-    symmetric = True
-    psd = True
+    symmetric = psd = True
 
     def tile(self, basis: np.ndarray) -> TileFunction:
-        """Pack the basis transposed."""
         return dot_with(basis)
 
 
@@ -118,16 +116,10 @@ class RBF(GammaSimilarity):
     array([[0.3679]])
     """
 
-    symmetric = True
-    psd = True
-
+    symmetric = psd = True
     gamma_choices = ("scale", "median")
 
-    def __init__(self, gamma: float | str = "scale") -> None:
-        self.gamma = gamma
-
     def tile(self, basis: np.ndarray) -> TileFunction:
-        """Pack the basis so that one matrix product gives the whole exponent."""
         exponent = squared_distance_to(basis, factor=-self.settled_gamma())
         return then(exponent, exp_of_nonpositive(basis.dtype))
 
@@ -148,17 +140,11 @@ class Laplacian(GammaSimilarity):
     array([[0.3679]])
     """
 
-    symmetric = True
-    psd = True
-
+    symmetric = psd = True
     gamma_choices = ("scale", "median")
     gamma_order = 1
 
-    def __init__(self, gamma: float | str = "scale") -> None:
-        self.gamma = gamma
-
     def tile(self, basis: np.ndarray) -> TileFunction:
-        """Use the compiled city-block loop."""
         gamma, exp = self.settled_gamma(), exp_of_nonpositive(basis.dtype)
         return then(manhattan_to(basis), lambda out: exp(np.multiply(out, -gamma, out=out)))
 
@@ -184,12 +170,11 @@ class Polynomial(GammaSimilarity):
     symmetric = True
 
     def __init__(self, degree: int = 3, gamma: float | str = "scale", coef0: float = 1.0) -> None:
+        super().__init__(gamma)
         self.degree = degree
-        self.gamma = gamma
         self.coef0 = coef0
 
     def tile(self, basis: np.ndarray) -> TileFunction:
-        """Pack gamma into the basis."""
         if self.degree != int(self.degree) or self.degree < 1:
             raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
 
@@ -222,11 +207,10 @@ class Sigmoid(GammaSimilarity):
     symmetric = True
 
     def __init__(self, gamma: float | str = "scale", coef0: float = 0.0) -> None:
-        self.gamma = gamma
+        super().__init__(gamma)
         self.coef0 = coef0
 
     def tile(self, basis: np.ndarray) -> TileFunction:
-        """Pack gamma into the basis."""
         dot = dot_with(basis * basis.dtype.type(self.settled_gamma()))
         return then(dot, lambda out: np.tanh(np.add(out, self.coef0, out=out), out=out))
 
@@ -242,11 +226,9 @@ class Cosine(VectorSimilarity):
     array([[1., 0.]])
     """
 
-    symmetric = True
-    psd = True
+    symmetric = psd = True
 
     def tile(self, basis: np.ndarray) -> TileFunction:
-        """Pack the basis with rows of length one."""
         dot = dot_with(unit_rows(basis))
         return lambda A, out: dot(unit_rows(A), out)
 
@@ -267,9 +249,7 @@ class Tanimoto(VectorSimilarity):
     symmetric = True
 
     def tile(self, basis: np.ndarray) -> TileFunction:
-        """Pack the basis transposed, with its squared norms."""
-        dot = dot_with(basis)
-        basis_squares = squares(basis)
+        dot, basis_squares = dot_with(basis), squares(basis)
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
             dot(A, out)

@@ -1,7 +1,5 @@
 """Which way cells may move, and fast ways to score: by frequency where they move together, by pairs where not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -24,20 +22,12 @@ class Displacements(NamedTuple):
     z: np.ndarray  # (n, 2) integers
     value: np.ndarray  # (n,)
 
-    def within(self, reach: tuple[int, int]) -> Displacements:
-        """Keep the displacements of at most ``reach`` in each direction."""
-        keep = (np.abs(self.z) <= reach).all(axis=1)
-        return Displacements(self.z[keep], self.value[keep])
-
-    def table(self) -> np.ndarray:
-        """Return R as a table, entry [dy, dx] counted from the center."""
-        in_order = np.lexsort(self.z.T[::-1])
-        far = np.abs(self.z).max(axis=0)
-        return self.value[in_order].reshape(2 * far + 1)
-
-    def best_beyond(self, reach: tuple[int, int]) -> float:
-        """Return the largest R(z) among the others, and minus infinity if there are none."""
-        return float(self.value[(np.abs(self.z) > reach).any(axis=1)].max(initial=-np.inf))
+    def within(self, dy: float, dx: float) -> tuple[np.ndarray, float]:
+        """Return R as far as (dy, dx), a table counted from its center, and the largest R(z) of all other z."""
+        near = (np.abs(self.z) <= (dy, dx)).all(axis=1)
+        z, value = self.z[near], self.value[near]
+        table = value[np.lexsort(z.T[::-1])].reshape(2 * np.abs(z).max(axis=0) + 1)
+        return table, float(self.value[~near].max(initial=-np.inf))
 
 
 def displacements(radius: int, penalty: Penalty, reach: tuple[int, int]) -> Displacements:
@@ -106,17 +96,15 @@ def rigid_scores(basis: np.ndarray, rigid: Displacements, exemplar_moves: bool) 
     z and -z share their sums: with e the even, o the odd one, the best of R(z) + e + o and R(-z) + e - o is
     e + (R(z) + R(-z))/2 + abs(o + (R(z) - R(-z))/2).
     """
-    shape = (basis.shape[1], basis.shape[2])
-    overlap = (shape[0] - 1, shape[1] - 1)
-    beyond = rigid.best_beyond(overlap)
-    table = rigid.within(overlap).table()
+    h, w = basis.shape[1:3]
+    table, beyond = rigid.within(h - 1, w - 1)
     if exemplar_moves:  # to move one of two grids is to move the other one back
         table = np.flip(table)
     half = slice(table.size // 2, None)  # the others are their opposites
     common, opposed = (
         ((table + sign * np.flip(table)) / 2).reshape(-1, 1)[half].astype(np.float32) for sign in (1, -1)
     )
-    spectrum = _spectrum(shape, box(table.shape[0] // 2, table.shape[1] // 2)[half])
+    spectrum = _spectrum((h, w), box(table.shape[0] // 2, table.shape[1] // 2)[half])
     blocks = [(columns, _pack_spectrum(spectrum.of(basis[columns]))) for columns in slices(len(basis), _BLOCK)]
 
     def fill(samples: np.ndarray, out: np.ndarray) -> None:
@@ -145,18 +133,18 @@ def _pack_spectrum(exemplars: np.ndarray) -> np.ndarray:
 def deformable_scores(basis: np.ndarray, rigid: Displacements, local: Displacements, exemplar_moves: bool) -> Fill:
     """Score by eq. sim:nonrigid: multiply every pair of cells that can meet, once, then take the maxima."""
     h, w = basis.shape[1:3]
-    local_table = local.table()
+    local_table, _ = local.within(np.inf, np.inf)
     far = (local_table.shape[0] // 2, local_table.shape[1] // 2)
-    overlap = (h - 1 + far[0], w - 1 + far[1])
-    rigid_table = rigid.within(overlap).table().astype(np.float32)
+    rigid_table, rigid_beyond = rigid.within(h - 1 + far[0], w - 1 + far[1])
     local_value = local_table.ravel().astype(np.float32) if local_table.any() else None
-    beyond = np.float32(h * w * local_table.max() + rigid.best_beyond(overlap))
+    beyond = np.float32(h * w * local_table.max() + rigid_beyond)
+    rigid_value = rigid_table.astype(np.float32)
     compiled = tile_module(penalized=local_value is not None)
     exemplars = _pack_cells(basis, compiled.EXEMPLARS)
 
     def fill(samples: np.ndarray, out: np.ndarray) -> None:
         packed = _pack_cells(samples, compiled.SAMPLES)
-        compiled.deformable_tile(packed, exemplars, exemplar_moves, rigid_table, far, local_value, beyond, out)
+        compiled.deformable_tile(packed, exemplars, exemplar_moves, rigid_value, far, local_value, beyond, out)
 
     return fill
 

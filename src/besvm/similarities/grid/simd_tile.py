@@ -53,11 +53,7 @@ def _max(builder: ir.IRBuilder, a: Any, b: Any) -> Any:
 
 
 def _loop(
-    builder: ir.IRBuilder,
-    start: Any,
-    stop: Any,
-    state: Sequence[Any],
-    step: Callable[[Any, list[Any]], list[Any]],
+    builder: ir.IRBuilder, start: Any, stop: Any, state: Sequence[Any], step: Callable[[Any, list[Any]], list[Any]]
 ) -> list[Any]:
     """``for k in range(start, stop): state = step(k, state)``, with the state in registers throughout."""
     before = builder.block

@@ -1,20 +1,17 @@
 """Similarities of grids of cells, each cell a descriptor, that look for the best alignment of two grids."""
 
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from besvm._support.rows import check_one_shape
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import is_whole
+from besvm._support.validation import check_choice, is_whole
 from besvm.similarities.contract import Similarity, diagonal, register
 from besvm.similarities.grid import scores
 from besvm.similarities.grid.scores import Displacements, Penalty
-
-Moves = tuple[str, int, Penalty]  # the name of their radius, the radius, and the penalty
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,26 +52,23 @@ class Alignment:
 class GridSimilarity(Similarity):
     """Abstract: a similarity of grids of cells, arrays of shape (items, h, w, d), computed in float32."""
 
-    cosine: bool
+    radius_of_rigid: ClassVar[str] = "rigid"  # the parameter that says how far the whole grid moves
+    rigid_penalty: Penalty
+    local: int = 0
+    local_penalty: Penalty = 0.0
     moving: str = "exemplar"
-
-    @abstractmethod
-    def moves(self) -> tuple[Moves, Moves]:
-        """Return what the rigid moves are called, how far they go and what they cost; the same for the local ones."""
+    cosine: bool
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        """Return the similarity of every grid of A (sample) to every grid of B (exemplar)."""
         return self.against(B)(A)
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
-        """Return the function A -> self(A, basis), with the basis packed once."""
         basis = _as_float32(_as_grids(basis))
-        shape = basis.shape[1:]
-        n_basis = len(basis)
+        n_basis, *shape = basis.shape
         fill = self._cosine_scores(basis) if self.cosine else self._scores(basis)
 
         def similarities(A: Any) -> np.ndarray:
-            A = _as_grids(A, shape)
+            A = _as_grids(A, tuple(shape))
             out = np.empty((len(A), n_basis), dtype=np.float32)
             for _ in thread_map(lambda rows: fill(_as_float32(A[rows]), out[rows]), slices(len(A), scores.ROWS)):
                 pass
@@ -99,8 +93,7 @@ class GridSimilarity(Similarity):
         def terms(z_rigid: np.ndarray) -> np.ndarray:  # (cells, local)
             met = cells[:, None] + z_rigid + local.z
             inside = ((met >= 0) & (met < (h, w))).all(axis=-1)
-            term: np.ndarray = np.take_along_axis(dots, np.where(inside, met @ [w, 1], -1), axis=1) + local.value
-            return term
+            return np.take_along_axis(dots, np.where(inside, met @ [w, 1], -1), axis=1) + local.value
 
         totals = [value + terms(z).max(axis=1).sum() for z, value in zip(rigid.z, rigid.value, strict=True)]
         best = int(np.argmax(totals))
@@ -126,18 +119,30 @@ class GridSimilarity(Similarity):
 
     def _displacements(self, h: int, w: int) -> tuple[Displacements, Displacements]:
         """Return the rigid and the local displacements, each cut to where, helped by the other, cells still meet."""
-        (_, far, _), (_, near, _) = rigid, local = self.moves()
-        for name, radius, _ in (rigid, local):
-            if not is_whole(radius, 0):
-                raise ValueError(f"{name} must be a whole number of cells, 0 or more, got {radius!r}")
+        for name in (self.radius_of_rigid, "local"):
+            if not is_whole(getattr(self, name), 0):
+                raise ValueError(f"{name} must be a whole number of cells, 0 or more, got {getattr(self, name)!r}")
+        far, near = getattr(self, self.radius_of_rigid), self.local
         return (
-            scores.displacements(far, _penalty("rigid_penalty", *rigid[1:]), (h - 1 + near, w - 1 + near)),
-            scores.displacements(near, _penalty("local_penalty", *local[1:]), (h - 1 + far, w - 1 + far)),
+            scores.displacements(far, self._penalty("rigid_penalty", far), (h - 1 + near, w - 1 + near)),
+            scores.displacements(near, self._penalty("local_penalty", near), (h - 1 + far, w - 1 + far)),
+        )
+
+    def _penalty(self, name: str, radius: int) -> Penalty:
+        given: Any = getattr(self, name)
+        table = np.asarray(given, dtype=np.float64)
+        side = 2 * radius + 1
+        if table.ndim == 0 and 0 <= table < np.inf:
+            return float(table)
+        if table.shape == (side, side) and np.isfinite(table).all():
+            return table
+        got = f"shape {table.shape}" if table.ndim else repr(given)
+        raise ValueError(
+            f"{name} must be a finite weight of at least 0 or a finite table of shape ({side}, {side}), got {got}"
         )
 
     def _exemplar_moves(self) -> bool:
-        if self.moving not in ("exemplar", "sample"):
-            raise ValueError(f"moving must be 'exemplar' or 'sample', got {self.moving!r}")
+        check_choice("moving", self.moving, ("exemplar", "sample"))
         return self.moving == "exemplar"
 
     def _cosine_scores(self, basis: np.ndarray) -> scores.Fill:
@@ -189,6 +194,8 @@ class Rigid(GridSimilarity):
     (array([[0.]], dtype=float32), array([[4.]], dtype=float32), array([[3.5]], dtype=float32))
     """
 
+    radius_of_rigid = "radius"
+
     def __init__(self, radius: int = 1, *, rigid_penalty: Penalty = 0.0, cosine: bool = False) -> None:
         self.radius = radius
         self.rigid_penalty = rigid_penalty
@@ -199,10 +206,6 @@ class Rigid(GridSimilarity):
         """Whether s(x, y) = s(y, x): always, unless a table has R(z) ≠ R(-z)."""
         table = np.asarray(self.rigid_penalty)
         return table.ndim == 0 or bool(np.array_equal(table, np.flip(table)))
-
-    def moves(self) -> tuple[Moves, Moves]:
-        """Return the rigid moves, and no local one but (0, 0)."""
-        return ("radius", self.radius, self.rigid_penalty), ("local", 0, 0.0)
 
 
 @register("deformable")
@@ -219,16 +222,14 @@ class Deformable(GridSimilarity):
         The farthest translation of the whole grid, in cells, along either side.
     local : int, default=1
         The farthest further translation of each cell.
-    rigid_penalty : float or array of shape (2·rigid + 1, 2·rigid + 1), default=0.0
-        A weight λ >= 0, for R(z) = -λ|z|², or the table of R itself: entry [rigid + dy, rigid + dx].
-    local_penalty : float or array of shape (2·local + 1, 2·local + 1), default=0.0
-        The same for each cell's own move.
+    rigid_penalty, local_penalty : float or array, default=0.0
+        R(z_R) and R(z_L), as in :class:`Rigid`: a weight, or a table of side 2·rigid + 1, or 2·local + 1.
     moving : {"exemplar", "sample"}, default="exemplar"
         Whose cells are picked from. "exemplar" lets every cell of the sample x find its match among the exemplar's,
         K_L(x, b); "sample" lets every cell of the exemplar find its match in the sample, K_L(b, x). The first is the
         more accurate on CIFAR-10.
     cosine : bool, default=False
-        Divide by √(s(x, x) s(y, y)); the similarity is 0 where one of the two is not positive.
+        As in :class:`Rigid`.
 
     Examples
     --------
@@ -257,23 +258,6 @@ class Deformable(GridSimilarity):
         self.local_penalty = local_penalty
         self.moving = moving
         self.cosine = cosine
-
-    def moves(self) -> tuple[Moves, Moves]:
-        """Return both kinds of moves."""
-        return ("rigid", self.rigid, self.rigid_penalty), ("local", self.local, self.local_penalty)
-
-
-def _penalty(name: str, radius: int, penalty: Any) -> Penalty:
-    table = np.asarray(penalty, dtype=np.float64)
-    side = 2 * radius + 1
-    if table.ndim == 0 and 0 <= table < np.inf:
-        return float(table)
-    if table.shape == (side, side) and np.isfinite(table).all():
-        return table
-    got = f"shape {table.shape}" if table.ndim else repr(penalty)
-    raise ValueError(
-        f"{name} must be a finite weight of at least 0 or a finite table of shape ({side}, {side}), got {got}"
-    )
 
 
 def _as_grids(items: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:

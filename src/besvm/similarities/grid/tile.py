@@ -13,10 +13,9 @@ PLAIN = "BESVM_PLAIN_KERNELS"
 def tile_module(penalized: bool) -> ModuleType:
     """Return the module whose ``deformable_tile``, SAMPLES and EXEMPLARS to use.
 
-    SIMD is tried once. Where the processor or the LLVM at hand can't take it, a warning says so and plain numba stands
-    in, with the same scores in up to twice the time. The environment variable BESVM_PLAIN_KERNELS=1 asks for that from
-    the start, in case the trial itself should crash. Whether moves of single cells are penalized makes two cases, which
-    are compiled, and so tried, separately.
+    SIMD is tried once for each of the two cases, which are compiled separately. Where it fails, a warning says so and
+    plain numba stands in, with the same scores in up to twice the time. The environment variable BESVM_PLAIN_KERNELS=1
+    asks for that from the start, in case the trial itself should crash.
     """
     from besvm.similarities.grid import plain_tile
 
