@@ -204,7 +204,7 @@ def analysis() -> str:
     for name in re.findall(r"<!-- (\w+) -->", text):
         (experiment,) = experiments([name])
         rows = json.loads((DOCS / "results" / "tables" / f"{name}.json").read_text())["rows"]
-        shown = table(experiment.summary(rows))
+        shown = table(list(experiment.summary(rows)))
         text = filled_in(text, name, shown)
     return text
 

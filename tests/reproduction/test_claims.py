@@ -10,6 +10,7 @@ from besvm.reproduction.cells import (
     OURS,
     PAPER,
     Claim,
+    Experiment,
     Undefined,
     check,
     columns_of,
@@ -162,21 +163,21 @@ def test_one_measure_that_wants_another_cost_is_enough(chosen, verdict):
 def test_nothing_measured_is_said_so(name):
     """Every claim of every experiment copes with empty tables, and says when it would hold."""
     (experiment,) = experiments([name])
-    claims = experiment.claims(FULL, *[[] for _ in range(1 + len(experiment.uses))])
+    claims = list(experiment.claims(FULL, *[[] for _ in range(1 + len(experiment.uses))]))
     assert all(claim.verdict == "not measured" for claim in claims)
     assert all(claim.criterion and not claim.criterion.endswith(".") for claim in claims)
     assert experiment.figures(FULL, *[[] for _ in range(1 + len(experiment.uses))]) == {}
 
 
 def test_sizes_are_those_of_the_configuration():
-    notes = [experiment.note(QUICK) for experiment in experiments()]
+    notes = [experiment.note.format(config=QUICK) for experiment in experiments()]
     assert not any("200 points" in note or "10 x 250" in note or "10 x 100" in note for note in notes)
 
 
 def test_page_counts_our_claims_by_themselves():
     claims = [Claim("theirs", "a > b", "1 and 0", "holds"), Claim("own", "a > b", "0 and 1", "does not hold", OURS)]
     assert claims[0].origin == PAPER
-    page = Page([Section("x", "y", "z", claims=claims, n_test=10_000)], "about", "a small version")
+    page = Page([Section(Experiment("x", "y", "z"), claims=claims, n_test=10_000)], "about", "a small version")
     in_html, in_markdown = html_page(page), markdown_page(page, "figures")
     assert in_html.count("1 sentence: 1 holds.") == 1
     assert in_html.count("1 sentence: 1 does not hold.") == 1
@@ -189,10 +190,11 @@ def test_page_counts_our_claims_by_themselves():
 
 
 def test_page_escapes_what_it_shows():
-    page = Page([Section("x", "a < b", "the paper & more", table=[{"a": "<script>"}, {"a": "b|c"}])], "about")
+    experiment = Experiment("x", "a < b", "the paper & more")
+    page = Page([Section(experiment, table=[{"a": "<script>"}, {"a": "b|c"}])], "about")
     assert "<td>&lt;script&gt;</td>" in html_page(page)
     assert "<script>" not in html_page(page)
-    assert ">A &lt; b</h2>" in html_page(page)
+    assert ">a &lt; b</h2>" in html_page(page)
     assert "the paper &amp; more" in html_page(page)
     assert "| b\\|c |" in markdown_page(page, "figures")
 

@@ -102,7 +102,7 @@ def test_page_of_everything(everything):
     assert re.search(r"5 x \d\d images for training, \d\d for testing, 4 classes", page)
     assert re.search(r"All cells took \d+ s and at most [\d.]+ [MG]B of memory, in one go or in parts\.", page)
     kept = read_page(out)
-    assert [section.name for section in kept.sections] == list(MODULES)
+    assert [section.experiment.name for section in kept.sections] == list(MODULES)
     verdicts = [claim.verdict for section in kept.sections for claim in section.claims]
     assert page.count(">holds</td>") == verdicts.count("holds") > 0
     assert page.count(">does not hold</td>") == verdicts.count("does not hold") > 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,9 +26,12 @@ class Cell:
     thorough: bool = False  # only with --thorough: slow, and of little interest
 
 
+Cells = Iterator[Cell]
+
+
 @dataclass(frozen=True)
 class Experiment:
-    """A table or a figure of the paper.
+    """A table or a figure of the paper: what its module in ``experiments`` says.
 
     ``figures`` and ``claims`` are called with the configuration, the experiment's own table and those of the
     experiments that it ``uses``; ``summary`` with its own table alone. A table may be partial: a claim is made only
@@ -38,12 +41,12 @@ class Experiment:
     name: str
     title: str
     paper: str  # what the paper says, in our words
-    cells: Callable[[Config, Lab, Costs], list[Cell]]
+    cells: Callable[[Config, Lab, Costs], Iterable[Cell]] = lambda config, lab, costs: ()
     figures: Callable[..., Figures] = lambda config, *tables: {}
-    claims: Callable[..., list[Claim]] = lambda config, *tables: []
+    claims: Callable[..., Iterable[Claim]] = lambda config, *tables: ()
     summary: Callable[[Table], Table] = lambda table: table  # what the page shows, where the table is too long
     uses: tuple[str, ...] = ()
-    note: Callable[[Config], str] = lambda config: ""  # what was done differently from the paper, and why
+    note: str = ""  # what was done differently from the paper, and why; {config.size} stands for that size
     captions: dict[str, str] = field(default_factory=dict)  # of the figures, by name
 
 
@@ -111,6 +114,9 @@ class Claim:
     origin: str = PAPER  # or OURS: an aim or a conclusion that the paper does not state
 
 
+Claims = Iterator[Claim]
+
+
 @dataclass(frozen=True)
 class Undefined:
     """Stands for a value that is undefined although everything was measured."""
@@ -149,19 +155,9 @@ def tally(claims: Iterable[Claim]) -> str:
 IMAGES = 60_000  # with which fixed costs were measured
 TRAIN_SECONDS = 4e-8  # for every feature of every row
 KERNEL_SECONDS = {8: 2.7e-8, 4: 6e-8}  # of a kernel SVM, for every pair of rows, by the size of the cells
-PAIR_SECONDS = {  # for every pair of images, on two cores
-    "H8L": 1e-8,
-    "H8R": 2e-8,
-    "H8(0,1)": 8e-8,
-    "H8(1,0)": 8e-8,
-    "H4L": 3e-8,
-    "H4R": 4e-8,
-    "H4(0,1)": 2.4e-7,
-    "H4(1,0)": 1.6e-7,
-    "H4(1,1)": 5.5e-7,
-    "H4(2,0)": 2.4e-7,
-    "H4(2,1)": 9e-7,
-}
+# for every pair of images, on two cores
+PAIR_SECONDS = {"H8L": 1e-8, "H8R": 2e-8, "H8(0,1)": 8e-8, "H8(1,0)": 8e-8, "H4L": 3e-8, "H4R": 4e-8}
+PAIR_SECONDS |= {"H4(0,1)": 2.4e-7, "H4(1,0)": 1.6e-7, "H4(1,1)": 5.5e-7, "H4(2,0)": 2.4e-7, "H4(2,1)": 9e-7}
 
 
 class Costs:
@@ -176,11 +172,11 @@ class Costs:
         """Return the time of what takes ``seconds`` with all of CIFAR-10, for as many images as there are."""
         return seconds * len(self.lab.images) / IMAGES
 
-    def fit(self, labels: Sequence[str], n_folds: int, basis: Basis, norm: str | None = "mean-norm") -> float:
+    def fit(self, labels: Sequence[str], n_folds: int, basis: Basis) -> float:
         """Return the seconds of :meth:`Lab.fit`, with those of similarities that are neither kept nor planned yet."""
         width = sum(map(len, basis)) * len(labels)
         training = self.fixed(0.2) + self.train(len(self.lab.train_rows(n_folds)), width)
-        return training + self.similarities(labels, n_folds, basis, norm)
+        return training + self.similarities(labels, n_folds, basis)
 
     def similarities(self, labels: Sequence[str], n_folds: int, basis: Basis, norm: str | None = "mean-norm") -> float:
         """Return the seconds of :meth:`Lab.expansion`; similarities that are kept or planned already cost nothing."""

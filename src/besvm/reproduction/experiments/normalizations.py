@@ -1,4 +1,9 @@
-"""Figures "normalization_one_sim" and "multi_sim": nine combinations of normalizations, C = 1 and cross-validated."""
+"""Normalizations of features and kernel maps (figures normalization_one_sim, multi_sim).
+
+BE-SVM's normalization (center, divide by the mean norm) works best for the features and for the kernel map. For
+single measures the features' matters more, for several the kernel map's. Cross-validating C changes little, and the
+solver converges faster than on unnormalized features.
+"""
 
 from functools import partial
 from typing import Any
@@ -6,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from besvm._support.figures import COLORS, Figures, axes
-from besvm.reproduction.cells import OURS, PAPER, Cell, Claim, Costs, Experiment, check, minus, of_all, value, where
+from besvm.reproduction.cells import OURS, PAPER, Cell, Cells, Claim, Claims, Costs, check, minus, of_all, value, where
 from besvm.reproduction.config import M2, MEASURES, Config
-from besvm.reproduction.lab import CV_ITER, Basis, Lab, Row, Table
+from besvm.reproduction.lab import CV_ITER, Basis, Lab, Row, Rows, Table
 
 NAMES = {None: "none", "z-score": "z-score", "mean-norm": "BE-SVM"}
 SINGLE, GROWING = "single", "growing M2"
@@ -22,13 +27,12 @@ SLOWER_FEATURES = 1.5  # times as many again, if the features are not normalized
 MAX_ITER = 30  # Newton steps: three times what normalized kernel maps take
 
 
-def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
-    """Return a cell for every combination with every measure and with the first two, three and four of M2."""
+def cells(config: Config, lab: Lab, costs: Costs) -> Cells:
+    """Yield a cell for every combination with every measure and with the first two, three and four of M2."""
     basis = lab.index_basis(config.size, config.steps)
     width = lab.n_classes * config.size
     columns = config.cv_folds * lab.n_classes  # all folds of a cross-validation at once
     several = [(measure,) for measure in MEASURES] + [M2[:count] for count in range(2, len(M2) + 1)]
-    found = []
     for norm, features in NAMES.items():
         for normalize, kernel_map in NAMES.items():
             for measures in several:
@@ -37,8 +41,7 @@ def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
                 training = 5 * costs.train(len(lab.train_rows()), width * len(measures))
                 training *= SLOWER[kernel_map] * (1 if features == "BE-SVM" else SLOWER_FEATURES)
                 seconds = costs.fixed(1) + training + costs.similarities(measures, 1, basis, norm)
-                found.append(Cell(key, compute, seconds, costs.fit_memory(len(measures), 1, width, columns)))
-    return found
+                yield Cell(key, compute, seconds, costs.fit_memory(len(measures), 1, width, columns))
 
 
 def _accuracies(
@@ -93,7 +96,7 @@ def _draw(ax: Any, rows: Table, kind: str, column: str, floor: float) -> None:
                 ax.plot(low, [floor] * len(low), color=color, **triangles)
 
 
-def claims(config: Config, table: Table) -> list[Claim]:
+def claims(config: Config, table: Table) -> Claims:
     """Check what the paper concludes from the two figures."""
     single, growing = LABELS[SINGLE], LABELS[GROWING]
 
@@ -122,73 +125,70 @@ def claims(config: Config, table: Table) -> list[Claim]:
     compared = [(column, labels) for labels in (single, growing) for column in SCORES]
     leads = [minus(mean(*both, *BOTH), best_other(*both)) for both in compared]
     only, only_cv = ([mean(column, single, *pair) for pair in (BY[::-1], BY)] for column in SCORES)
-    return [
-        best(
-            "BE-SVM's normalization of both features and kernel map is best on average (single measures, C = 1).",
-            "its mean is at least that of every other combination",
-            single,
-        ),
-        best(
-            "BE-SVM's normalization of both is best on average over the measures other than RBF.",
-            "its mean over them is at least that of every other combination",
-            NOT_RBF,
-            OURS,
-        ),
-        check(
-            "Z-scored features suit the linear measures (L and (h_R, h_L)) better than BE-SVM's normalization.",
-            "their mean over these measures is higher, with BE-SVM's normalization of the kernel map",
-            "z-score {:.1%}, BE-SVM {:.1%}",
-            lambda z, ours: z > ours,
-            [mean("accuracy", NOT_RBF, "z-score", "BE-SVM"), mean("accuracy", NOT_RBF, *BOTH)],
-        ),
-        best(
-            "BE-SVM's normalization of both is best on average for the growing set of measures.",
-            "its mean is at least that of every other combination",
-            growing,
-        ),
-        check(
-            "For single measures, normalizing the features matters more than normalizing the kernel map.",
-            "BE-SVM's normalization of the features alone is better than that of the kernel map alone",
-            "features only {:.1%}, kernel map only {:.1%}",
-            lambda a, b: a > b,
-            only,
-        ),
-        check(
-            "C = 1 is enough after BE-SVM's normalization: cross-validating C changes little.",
-            "no measure and no set of measures changes by 1 % or more",
-            "largest change {:.1%} for single measures, {:.1%} for the first two, three and four of M2",
-            lambda single, growing: max(single, growing) < 0.01,
-            [change(single), change(growing[1:])],
-        ),
-        check(
-            "Cross-validating C does not change these conclusions.",
-            "BE-SVM's combination leads, or not, and the features matter more, or not, just as with C = 1",
-            "lead with C = 1 and chosen: single {:+.1%}, {:+.1%}; growing {:+.1%}, {:+.1%}; features over kernel map "
-            "{:+.1%}, {:+.1%}",
-            lambda a, b, c, d, e, f: (a >= 0) == (b >= 0) and (c >= 0) == (d >= 0) and (e > 0) == (f > 0),
-            [*leads, minus(*only), minus(*only_cv)],
-        ),
-        check(
-            "The normalization of the kernel map matters more when several measures are combined.",
-            "BE-SVM's gains more over none with all of M2 than with single measures, on average",
-            "gain of BE-SVM's over none: single {:.1%} to {:.1%}, all of M2 {:.1%} to {:.1%}",
-            lambda a, b, c, d: d - c > b - a,
-            [mean("accuracy", labels, "BE-SVM", one) for labels in (single, growing[-1:]) for one in BY],
-        ),
-        check(
-            "The solver converges much faster on normalized kernel maps.",
-            "without, it takes at least 1.5 times as many passes, for single measures and for the growing M2",
-            "passes over the features without and with: single {:.0f} and {:.0f}, growing {:.0f} and {:.0f}; without, "
-            "{:.0%} of the single ones converged",
-            lambda a, b, c, d, _: a >= 1.5 * b and c >= 1.5 * d,
-            [*passes, mean("converged", single, "BE-SVM", "none")],
-        ),
-    ]
+    yield best(
+        "BE-SVM's normalization of both features and kernel map is best on average (single measures, C = 1).",
+        "its mean is at least that of every other combination",
+        single,
+    )
+    yield best(
+        "BE-SVM's normalization of both is best on average over the measures other than RBF.",
+        "its mean over them is at least that of every other combination",
+        NOT_RBF,
+        OURS,
+    )
+    yield check(
+        "Z-scored features suit the linear measures (L and (h_R, h_L)) better than BE-SVM's normalization.",
+        "their mean over these measures is higher, with BE-SVM's normalization of the kernel map",
+        "z-score {:.1%}, BE-SVM {:.1%}",
+        lambda z, ours: z > ours,
+        [mean("accuracy", NOT_RBF, "z-score", "BE-SVM"), mean("accuracy", NOT_RBF, *BOTH)],
+    )
+    yield best(
+        "BE-SVM's normalization of both is best on average for the growing set of measures.",
+        "its mean is at least that of every other combination",
+        growing,
+    )
+    yield check(
+        "For single measures, normalizing the features matters more than normalizing the kernel map.",
+        "BE-SVM's normalization of the features alone is better than that of the kernel map alone",
+        "features only {:.1%}, kernel map only {:.1%}",
+        lambda a, b: a > b,
+        only,
+    )
+    yield check(
+        "C = 1 is enough after BE-SVM's normalization: cross-validating C changes little.",
+        "no measure and no set of measures changes by 1 % or more",
+        "largest change {:.1%} for single measures, {:.1%} for the first two, three and four of M2",
+        lambda single, growing: max(single, growing) < 0.01,
+        [change(single), change(growing[1:])],
+    )
+    yield check(
+        "Cross-validating C does not change these conclusions.",
+        "BE-SVM's combination leads, or not, and the features matter more, or not, just as with C = 1",
+        "lead with C = 1 and chosen: single {:+.1%}, {:+.1%}; growing {:+.1%}, {:+.1%}; features over kernel map "
+        "{:+.1%}, {:+.1%}",
+        lambda a, b, c, d, e, f: (a >= 0) == (b >= 0) and (c >= 0) == (d >= 0) and (e > 0) == (f > 0),
+        [*leads, minus(*only), minus(*only_cv)],
+    )
+    yield check(
+        "The normalization of the kernel map matters more when several measures are combined.",
+        "BE-SVM's gains more over none with all of M2 than with single measures, on average",
+        "gain of BE-SVM's over none: single {:.1%} to {:.1%}, all of M2 {:.1%} to {:.1%}",
+        lambda a, b, c, d: d - c > b - a,
+        [mean("accuracy", labels, "BE-SVM", one) for labels in (single, growing[-1:]) for one in BY],
+    )
+    yield check(
+        "The solver converges much faster on normalized kernel maps.",
+        "without, it takes at least 1.5 times as many passes, for single measures and for the growing M2",
+        "passes over the features without and with: single {:.0f} and {:.0f}, growing {:.0f} and {:.0f}; without, "
+        "{:.0%} of the single ones converged",
+        lambda a, b, c, d, _: a >= 1.5 * b and c >= 1.5 * d,
+        [*passes, mean("converged", single, "BE-SVM", "none")],
+    )
 
 
-def summary(table: Table) -> Table:
+def summary(table: Table) -> Rows:
     """Return the means of all combinations."""
-    found = []
     for features in NAMES.values():
         for kernel_map in NAMES.values():
             row: Row = {"features": features, "kernel map": kernel_map}
@@ -196,32 +196,18 @@ def summary(table: Table) -> Table:
                 for column, heading in (("accuracy", "C = 1"), ("accuracy_cv", "C chosen"), ("passes", "passes")):
                     mean = value(_of_kind(table, kind), column, features=features, kernel_map=kernel_map)
                     row[f"{kind}, {heading}"] = None if mean is None else round(mean, 1 if column == "passes" else 4)
-            found.append(row)
-    return found
+            yield row
 
 
-EXPERIMENT = Experiment(
-    name="normalizations",
-    title="normalizations of features and kernel maps (figures normalization_one_sim, multi_sim)",
-    paper=(
-        "BE-SVM's normalization (center, divide by the mean norm) works best for the features and for the kernel "
-        "map. For single measures the features' matters more, for several the kernel map's. Cross-validating C "
-        "changes little, and the solver converges faster than on unnormalized features."
-    ),
-    cells=cells,
-    figures=figures,
-    claims=claims,
-    summary=summary,
-    note=lambda config: (
-        "Means over the finished measures. Z-scored features are long vectors, for which a Gaussian kernel with gamma "
-        "= 1 is almost constant: H8R and H4R are then at chance, which lowers every mean; one of our claims is about "
-        f"the other measures. Unnormalized kernel maps may not converge in {MAX_ITER} Newton steps, of many passes "
-        f"each. C is chosen by cross-validation with {config.cv_folds} folds, after at most {CV_ITER} Newton steps for "
-        "each value, which start from the solution for the value before. The solver is ours, with its own "
-        "preconditioner."
-    ),
-    captions={
-        "normalization_one_sim": "Single measures: colors for the features' normalization, markers the kernel map's.",
-        "normalization_multi_sim": "Growing M2: colors for the features' normalization, lines the kernel map's.",
-    },
+NOTE = (
+    "Means over the finished measures. Z-scored features are long vectors, for which a Gaussian kernel with gamma "
+    "= 1 is almost constant: H8R and H4R are then at chance, which lowers every mean; one of our claims is about "
+    f"the other measures. Unnormalized kernel maps may not converge in {MAX_ITER} Newton steps, of many passes "
+    "each. C is chosen by cross-validation with {config.cv_folds} folds, "
+    f"after at most {CV_ITER} Newton steps for each value, which start from the solution for the value before. "
+    "The solver is ours, with its own preconditioner."
 )
+CAPTIONS = {
+    "normalization_one_sim": "Single measures: colors for the features' normalization, markers the kernel map's.",
+    "normalization_multi_sim": "Growing M2: colors for the features' normalization, lines the kernel map's.",
+}
