@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Figures = dict[str, "Figure"]  # by name
+Figures = Iterator[tuple[str, "Figure"]]  # with their names
 COLORS = ("#0b6e99", "#d9730d", "#4d8f3a", "#ad1a72", "#6940a5", "#64473a", "#9b9a97", "#0f7b6c", "#e0a100", "#37352f")
 STYLE: Any = {
     "font.size": 10,

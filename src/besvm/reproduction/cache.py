@@ -38,8 +38,7 @@ class MatrixCache:
             if kept.shape == shape and kept.dtype == np.float32:
                 os.utime(path)  # used just now
                 return kept[slice(0, shape[0])]
-            found = f"{path.name} in the cache has the shape {kept.shape} instead of {shape}"
-            say(self.verbose, f"{found}: computing it again")
+            say(self.verbose, f"{path.name} in the cache has the shape {kept.shape}, not {shape}: computing it again")
         except FileNotFoundError:
             pass
         except (OSError, ValueError):

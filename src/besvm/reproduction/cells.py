@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from besvm._support.threads import n_workers
 from besvm.blocks.estimates import last_rank, newton_bytes, pair_bytes, pairs_bytes
 from besvm.reproduction.config import Config
 from besvm.reproduction.lab import TEST_FOLD, Basis, Lab, Row, Table
+
+Cells = Iterator["Cell"]
+Claims = Iterator["Claim"]
 
 
 @dataclass(frozen=True)
@@ -24,9 +28,6 @@ class Cell:
     seconds: float = 1.0  # on two cores, with the similarities still to be computed
     memory: int = 0  # bytes at the peak, beyond the images and their features
     thorough: bool = False  # only with --thorough: slow, and of little interest
-
-
-Cells = Iterator[Cell]
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,17 @@ class Experiment:
     title: str
     paper: str  # what the paper says, in our words
     cells: Callable[[Config, Lab, Costs], Iterable[Cell]] = lambda config, lab, costs: ()
-    figures: Callable[..., Figures] = lambda config, *tables: {}
+    figures: Callable[..., Figures] = lambda config, *tables: iter(())
     claims: Callable[..., Iterable[Claim]] = lambda config, *tables: ()
     summary: Callable[[Table], Table] = lambda table: table  # what the page shows, where the table is too long
     uses: tuple[str, ...] = ()
     note: str = ""  # what was done differently from the paper, and why; {config.size} stands for that size
     captions: dict[str, str] = field(default_factory=dict)  # of the figures, by name
+
+    def drawn(self, config: Config, table: Table, *used: Table) -> Figures:
+        """Return the figures; none without rows of its own or, if it has no cells, of each experiment that it uses."""
+        has_rows = all(used) if self.cells is Experiment.cells else table
+        return self.figures(config, table, *used) if has_rows else iter(())
 
 
 # --- what is read from a table ---------------------------------------------------------------------------------------
@@ -58,9 +64,13 @@ def where(table: Iterable[Row], **values: Any) -> Table:
     return [row for row in table if all(row.get(name) == value for name, value in values.items())]
 
 
-def value(table: Iterable[Row], column: str, **values: Any) -> float | None:
-    """Return the mean of a column over the rows that have these values; None if there are none."""
-    return of_all(mean, [row[column] for row in where(table, **values) if row.get(column) is not None])
+def value(table: Iterable[Row], column: str, **values: Any) -> float:
+    """Return the mean of a column over the rows that have these values; NaN if there are none.
+
+    NaN stands for what was not measured, and so all that is computed from it is NaN too: see :func:`check`.
+    """
+    found = [row[column] for row in where(table, **values) if row.get(column) is not None]
+    return float(sum(found) / len(found)) if found else nan
 
 
 def distinct(table: Iterable[Row], column: str) -> list[Any]:
@@ -71,29 +81,6 @@ def distinct(table: Iterable[Row], column: str) -> list[Any]:
 def columns_of(table: Iterable[Row]) -> list[str]:
     """Return the columns that can be shown: those without lists in them."""
     return list(dict.fromkeys(name for row in table for name, entry in row.items() if not isinstance(entry, list)))
-
-
-def known(values: Iterable[float | None]) -> list[float] | None:
-    """Return the values; None if one is missing, or there are none."""
-    several = list(values)
-    found = [one for one in several if one is not None]
-    return found if found and len(found) == len(several) else None
-
-
-def mean(values: list[float]) -> float:
-    """Return the mean."""
-    return sum(values) / len(values)
-
-
-def of_all(reduce: Callable[[list[float]], float], values: Iterable[float | None]) -> float | None:
-    """Return the least, greatest, mean ... of the values; None if one is missing, or there are none."""
-    found = known(values)
-    return None if found is None else float(reduce(found))
-
-
-def minus(a: float | None, b: float | None) -> float | None:
-    """Return a - b; None if one is missing."""
-    return None if a is None or b is None else a - b
 
 
 # --- claims ----------------------------------------------------------------------------------------------------------
@@ -114,14 +101,8 @@ class Claim:
     origin: str = PAPER  # or OURS: an aim or a conclusion that the paper does not state
 
 
-Claims = Iterator[Claim]
-
-
-@dataclass(frozen=True)
-class Undefined:
-    """Stands for a value that is undefined although everything was measured."""
-
-    reason: str
+class Undefined(str):
+    """Stands for a value that is undefined although everything was measured: the reason."""
 
 
 def check(
@@ -129,16 +110,16 @@ def check(
     criterion: str,
     measured: str,
     holds: Callable[..., bool],
-    values: Iterable[float | Undefined | None],
+    values: Iterable[float | Undefined],
     origin: str = PAPER,
 ) -> Claim:
-    """Return the claim with the values written into ``measured``; not measured, if one of them is missing."""
+    """Return the claim with the values written into ``measured``; not measured, if one of them is NaN."""
     values = list(values)
-    if None in values:
+    if any(isinstance(one, float) and isnan(one) for one in values):
         return Claim(sentence, criterion, "not measured in this run", UNMEASURED, origin)
     for one in values:
         if isinstance(one, Undefined):
-            return Claim(sentence, criterion, one.reason, UNDEFINED, origin)
+            return Claim(sentence, criterion, one, UNDEFINED, origin)
     return Claim(sentence, criterion, measured.format(*values), HOLDS if holds(*values) else FAILS, origin)
 
 

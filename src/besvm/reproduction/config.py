@@ -33,11 +33,6 @@ class Config:
         """All basis sizes that are used, ascending: the exemplars of a size are the first of any larger one."""
         return tuple(sorted({*self.sizes, self.size, self.greedy_size}))
 
-    @property
-    def large(self) -> int:
-        """The largest basis size but one: the paper's 250."""
-        return self.sizes[-2]
-
 
 FULL = Config()
 QUICK = Config(

@@ -141,14 +141,8 @@ class Lab:
 
     def recipe(self, label: str, rows: np.ndarray, basis: np.ndarray, norm: str | None) -> dict[str, Any]:
         """Return all that a matrix of similarities depends on."""
-        return {
-            "code": matrix_code(),
-            "data": self.fingerprint,
-            "measure": label,
-            "features": norm,
-            "rows": digest(rows),
-            "basis": digest(basis),
-        }
+        recipe = {"code": matrix_code(), "data": self.fingerprint, "measure": label, "features": norm}
+        return recipe | {"rows": digest(rows), "basis": digest(basis)}
 
     def expansion(
         self, labels: Sequence[str], folds: Sequence[int], basis: Basis, norm: str | None = "mean-norm"

@@ -15,7 +15,6 @@ from besvm._support.files import write_text
 from besvm._support.units import show_bytes, show_seconds
 from besvm.reproduction.cells import FAILS, HOLDS, OURS, PAPER, Claim, Experiment, columns_of, tally
 from besvm.reproduction.config import Config
-from besvm.reproduction.experiments import MODULES, experiments
 from besvm.reproduction.lab import Table
 
 TITLE = "BE-SVM: the paper, reproduced"
@@ -68,24 +67,6 @@ class Page:
     warning: str = ""
 
 
-def read_page(folder: Path) -> Page:
-    """Return the page of the tables that a reproduction has written into ``folder``; without the figures themselves."""
-    kept = {path.stem: json.loads(path.read_text()) for path in (folder / "tables").glob("*.json")}
-    tables = {name: entry["rows"] for name, entry in kept.items()}
-    sections = []
-    shown = [experiment for experiment in experiments() if experiment.name in kept]
-    for one in shown:
-        entry = kept[one.name]
-        sizes: Any = {key: tuple(size) if isinstance(size, list) else size for key, size in entry["config"].items()}
-        sections.append(section_of(one, Config(**sizes), tables, dict.fromkeys(entry["figures"], b""), entry))
-    about = [*dict.fromkeys(kept[one.name]["about"] for one in shown), cost(sections)]
-    missing = [name for name in MODULES if name not in kept]
-    if missing:
-        about.append(f"Not run yet, and so not on this page: {', '.join(missing)}.")
-    warnings = dict.fromkeys(kept[one.name]["warning"] for one in shown)
-    return Page(sections, " ".join(about), " ".join(warnings).strip())
-
-
 def cost(sections: list[Section]) -> str:
     """Return what all that is shown took, whether it was run in one go or in parts."""
     seconds = sum(section.seconds for section in sections)
@@ -111,7 +92,7 @@ def as_csv(table: Table) -> str:
 
 def show(entry: Any) -> str:
     """Return an entry of a table for people."""
-    if entry is None:
+    if entry is None or entry != entry:  # NaN
         return ""
     if isinstance(entry, bool):
         return "yes" if entry else "no"
@@ -147,7 +128,7 @@ def claims_of(sections: Iterable[Section], origin: str) -> list[tuple[Section, C
     return [(section, claim) for section in sections for claim in section.claims if claim.origin == origin]
 
 
-def _both_claims(sections: list[Section]) -> Iterator[tuple[str, str, str, list[tuple[Section, Claim]]]]:
+def both_claims(sections: list[Section]) -> Iterator[tuple[str, str, str, list[tuple[Section, Claim]]]]:
     """Yield the paper's claims and ours, if there are any: a name, a title, how many hold, and the claims."""
     for origin, name, title in (
         (PAPER, "claims", "What the paper claims, and what was measured"),
@@ -171,7 +152,7 @@ def noise(sections: Iterable[Section]) -> str:
 
 
 def _html_claims(sections: list[Section]) -> Iterator[str]:
-    for anchor, title, said, found in _both_claims(sections):
+    for anchor, title, said, found in both_claims(sections):
         yield f'<h2 id="{anchor}">{title}</h2><p>{escape(said)}</p><table class="claims">'
         yield "<thead><tr><th>claim</th><th>measured</th><th>verdict</th></tr></thead><tbody>"
         for section, claim in found:
@@ -205,33 +186,3 @@ def _html_table(table: Table) -> str:
     head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in columns)
     rows = ("<tr>" + "".join(f"<td>{escape(show(row.get(name)))}</td>" for name in columns) + "</tr>" for row in table)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
-
-
-def markdown_page(page: Page, figures: str) -> str:
-    """Return the page in Markdown; ``figures`` is the folder of the PNG files, as seen from the page."""
-    lines = [f"# {TITLE}", "", page.about, *(["", f"**{page.warning}**"] if page.warning else [])]
-    for _, title, said, found in _both_claims(page.sections):
-        rows = [
-            {"claim": c.sentence, "measured": c.measured, "holds if": c.criterion, "verdict": c.verdict}
-            for _, c in found
-        ]
-        lines += ["", f"## {title}", "", said, "", *_markdown_table(rows)]
-    for section in page.sections:
-        title, captions = section.experiment.title, section.experiment.captions
-        lines += ["", f"## {title}", "", f"> The paper: {section.experiment.paper}", ""]
-        lines += [section.note, ""] if section.note else []
-        for name in section.figures:
-            lines += [f"![{title}: {name}]({figures}/{name}.png)", ""]
-            lines += [f"*{captions[name]}*", ""] if name in captions else []
-        lines += _markdown_table(section.table)
-        lines += ["", section.took] if section.table and section.seconds else []
-        lines += [line for text in section.left_out for line in ("", f"Left out: {text}")]
-    return "\n".join(lines) + "\n"
-
-
-def _markdown_table(table: Table) -> list[str]:
-    if not table:
-        return []
-    columns = columns_of(table)
-    lines = ["| " + " | ".join(name.replace("_", " ") for name in columns) + " |", "|" + " --- |" * len(columns)]
-    return lines + ["| " + " | ".join(show(row.get(n)).replace("|", "\\|") for n in columns) + " |" for row in table]

@@ -135,7 +135,7 @@ def _write(
 def _drawn(out: Path, experiment: Experiment, config: Config, inputs: list[Table]) -> dict[str, bytes]:
     """Write the figures of an experiment, and return them as SVG."""
     with in_style():
-        figures = experiment.figures(config, *inputs)
+        figures = dict(experiment.drawn(config, *inputs))
     found = {name: rendered(figure, "svg") for name, figure in figures.items()}
     for name, figure in figures.items():
         write_bytes(out / "figures" / f"{name}.svg", found[name])

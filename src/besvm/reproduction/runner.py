@@ -7,7 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -210,7 +210,7 @@ def run(plan: list[Planned], results: Results, console: Console) -> None:
             for k, cell in planned.waiting:
                 what, start = f"{name}: {describe(cell.key)}", monotonic()
                 elapsed, left = start - started, seconds_left(plan)
-                bar.update(task, description=what, completed=elapsed, total=elapsed + left, left=_left(plan))
+                bar.update(task, description=what, completed=elapsed, total=elapsed + left, left=_left(left))
                 found = results.get(name, cell)  # another process may have finished it in the meantime
                 if found is None:
                     try:
@@ -227,7 +227,7 @@ def run(plan: list[Planned], results: Results, console: Console) -> None:
                 planned.finish(k, *found)
                 accuracy = found[0].get("accuracy")
                 scored = f"  accuracy {accuracy:.4f}" if isinstance(accuracy, float) else ""
-                taken = f"  {monotonic() - start:.1f} s" + (f"  {_left(plan)}" if plain else "")
+                taken = f"  {monotonic() - start:.1f} s" + (f"  {_left(seconds_left(plan))}" if plain else "")
                 console.print(what + scored + taken, highlight=False, soft_wrap=True)
 
 
@@ -236,8 +236,8 @@ def describe(key: Row) -> str:
     return ", ".join(f"{name} {value}" for name, value in key.items())
 
 
-def _left(plan: list[Planned]) -> str:
-    return f"about {show_seconds(seconds_left(plan))} left"
+def _left(seconds: float) -> str:
+    return f"about {show_seconds(seconds)} left"
 
 
 def seconds_left(plan: list[Planned]) -> float:
@@ -245,7 +245,5 @@ def seconds_left(plan: list[Planned]) -> float:
 
     Experiments of which nothing is finished are expected to keep the pace of all the others together.
     """
-    known = Spent()
-    for planned in plan:
-        known = known.plus(planned.spent)
+    known = reduce(Spent.plus, (planned.spent for planned in plan), Spent())
     return sum(planned.seconds * (1.0 if planned.rows else known.pace) for planned in plan)

@@ -20,8 +20,7 @@ def experiments(names: list[str] | None = None) -> list[Experiment]:
     unknown = [name for name in names or [] if name not in MODULES]
     if unknown:
         raise ValueError(f"no experiment is called {unknown[0]!r}; there are {', '.join(MODULES)}")
-    chosen = [name for name in MODULES if not names or name in names]
-    return [_experiment(name) for name in chosen]
+    return [_experiment(name) for name in MODULES if not names or name in names]
 
 
 def _experiment(name: str) -> Experiment:

@@ -5,6 +5,7 @@ tests in |B|CM d_K. Memory: n²/C against nM|B|.
 """
 
 from functools import partial
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -75,8 +76,6 @@ def summary(table: Table) -> Table:
 
 def figures(config: Config, table: Table, baselines: Table) -> Figures:
     """Draw the times, and the formulas scaled to meet them at the largest training set."""
-    if not table:
-        return {}
     figure, ax = axes(6.5, 4)
     for color, name in zip(COLORS, (KERNEL, OURS), strict=False):
         rows = by_rows(table, name)
@@ -87,7 +86,7 @@ def figures(config: Config, table: Table, baselines: Table) -> Figures:
     ax.set(xscale="log", yscale="log", xlabel="training images", ylabel="seconds to train")
     log_ticks(ax, distinct(table, "n"))
     ax.legend()
-    return {"complexity": figure}
+    yield "complexity", figure
 
 
 def by_rows(table: Table, model: str) -> Table:
@@ -95,10 +94,10 @@ def by_rows(table: Table, model: str) -> Table:
     return [row for row in where(table, model=model, measures=1) if "bases" not in row]
 
 
-def growth(rows: Table, column: str, over: str, n_rows: int) -> float | None:
-    """Return the exponent p of column ~ over^p, fitted to ``n_rows`` rows; None if there are fewer."""
+def growth(rows: Table, column: str, over: str, n_rows: int) -> float:
+    """Return the exponent p of column ~ over^p, fitted to ``n_rows`` rows; NaN if there are fewer."""
     if len(rows) < n_rows or any(not row.get(column) for row in rows):
-        return None
+        return nan
     return float(np.polyfit(np.log([row[over] for row in rows]), np.log([row[column] for row in rows]), 1)[0])
 
 
@@ -110,7 +109,7 @@ def claims(config: Config, table: Table, baselines: Table) -> Claims:
     by_bases = where(largest, measures=1)
     K8R = where(baselines, model="K8R")
 
-    def linear(what: str, letter: str, power: float | None) -> Claim:
+    def linear(what: str, letter: str, power: float) -> Claim:
         return check(
             f"Training grows linearly with {what} for BE-SVM.",
             "the exponent is 0.7 to 1.3",

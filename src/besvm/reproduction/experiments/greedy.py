@@ -5,6 +5,7 @@ H8(1,0), H8(0,1)} and the two-resolution set M2 = {H8R, H4(2,0), H4(0,1), H8(1,0
 deformable one.
 """
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -60,7 +61,7 @@ def figures(config: Config, table: Table) -> Figures:
     """Draw every candidate's held-out accuracy at every step, and that of the paper's choices."""
     searches = where(table, by="greedy selection")
     if not searches:
-        return {}
+        return
     tried = [step["candidates"].values() for search in searches for step in search["steps"]]
     every = [score for scores in tried for score in scores if score is not None]
     line = (max(every) - min(every)) / 28  # of text
@@ -75,13 +76,13 @@ def figures(config: Config, table: Table) -> Figures:
                 ax.annotate(name, (place, height), (7, 0), textcoords="offset points", **look)
         places = range(1, len(steps) + 1)
         ax.plot(places, [step["accuracy"] for step in steps], "o-", color=COLORS[0], label="chosen here")
-        along = _along(steps, paper)
+        along = list(_along(steps, paper))
         ax.plot(range(1, len(along) + 1), along, "s--", mfc="none", color=COLORS[1], label="the paper's order")
         ax.set(title=f"candidates: {search['candidates']}", xlabel="measures", xticks=list(places))
         ax.set_xlim(0.7, len(steps) + 0.8)
         ax.legend(loc="lower right")
     several[0, 0].set_ylabel("held-out accuracy")
-    return {"greedy": figure}
+    yield "greedy", figure
 
 
 def _apart(scores: dict[str, float], line: float) -> list[tuple[str, float]]:
@@ -92,17 +93,14 @@ def _apart(scores: dict[str, float], line: float) -> list[tuple[str, float]]:
     return found
 
 
-def _along(steps: list[Row], paper: tuple[str, ...]) -> list[float]:
-    """Return the held-out accuracies of the paper's order, as far as it is among the sets that were tried."""
-    found: list[float] = []
+def _along(steps: list[Row], paper: tuple[str, ...]) -> Iterator[float]:
+    """Yield the held-out accuracies of the paper's order, as far as it is among the sets that were tried."""
     for step, measure in zip(steps, paper, strict=False):
         score = step["candidates"].get(measure)
-        if score is None:
-            break
-        found.append(score)
-        if step["chosen"] != measure:
-            break
-    return found
+        if score is not None:
+            yield score
+        if score is None or step["chosen"] != measure:
+            return
 
 
 def claims(config: Config, table: Table) -> Claims:

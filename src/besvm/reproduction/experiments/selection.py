@@ -6,6 +6,7 @@ the spectrum are slightly worse than clipping. Data-driven selectors are left as
 """
 
 from functools import partial
+from math import nan
 from time import perf_counter
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from besvm._support.figures import Figures, dots
 from besvm.basis import FarthestBasis, GradientBasis, KMedoidsBasis, PivotedBasis, RandomBasis
 from besvm.normalize.nystrom import WAYS, Nystrom
-from besvm.reproduction.cells import Cell, Cells, Claims, Costs, check, distinct, known, minus, of_all, where
+from besvm.reproduction.cells import Cell, Cells, Claims, Costs, check, distinct, where
 from besvm.reproduction.config import INDEFINITE, MEASURES, PSD, Config
 from besvm.reproduction.lab import Lab, Row, Rows, Table, cell_and_similarity, fitted
 
@@ -84,49 +85,49 @@ def figures(config: Config, table: Table) -> Figures:
         by_way = {way: distinct(where(table, way=way), "measure") for way in ways}
         return {way: {m: _scores(table, way, m) for m in measures} for way, measures in by_way.items() if measures}
 
-    paper = series(["Rand", "Indx", "K KMed", "Nyström, clip"])
-    chosen = series(["Rand", *list(SELECTORS)[1:]])
-    spectra = series(["Indx", *(f"Nyström, {spectrum}" for spectrum in WAYS)])
-    drawn = {"basis_selection": paper, "data_driven": chosen, "nystrom": spectra}
-    return {name: dots(groups, "test accuracy", width=9) for name, groups in drawn.items() if groups}
+    drawn = {"basis_selection": ["Rand", "Indx", "K KMed", "Nyström, clip"]}
+    drawn |= {"data_driven": ["Rand", *list(SELECTORS)[1:]], "nystrom": ["Indx", *(f"Nyström, {one}" for one in WAYS)]}
+    for name, ways in drawn.items():
+        if groups := series(ways):
+            yield name, dots(groups, "test accuracy", width=9)
 
 
 def claims(config: Config, table: Table) -> Claims:
     """Check what the paper concludes from the figure."""
 
-    def accuracy(way: str, measure: str, reduce: Any = np.mean) -> float | None:
+    def accuracy(way: str, measure: str, reduce: Any = np.mean) -> float:
         scores = _scores(table, way, measure)
-        return float(reduce(scores)) if len(scores) == (config.trials if way == "Rand" else 1) else None
+        return float(reduce(scores)) if len(scores) == (config.trials if way == "Rand" else 1) else nan
 
-    def from_random(way: str) -> float | None:
+    def from_random(way: str) -> float:
         """Return the largest difference from random bases over the measures, with its sign."""
-        differences = [minus(accuracy(way, measure), accuracy("Rand", measure)) for measure in MEASURES]
-        return of_all(lambda several: max(several, key=abs), differences)
+        differences = [accuracy(way, measure) - accuracy("Rand", measure) for measure in MEASURES]
+        return differences[int(np.abs(differences).argmax())]
 
-    def mean(way: str) -> float | None:
-        return of_all(np.mean, (accuracy(way, measure) for measure in INDEFINITE))
+    def mean(way: str) -> float:
+        return float(np.mean([accuracy(way, measure) for measure in INDEFINITE]))
 
-    def nystrom(measure: str) -> float | None:
+    def nystrom(measure: str) -> float:
         """Return what Nyström (clip) gains over BE-SVM's normalization."""
-        return minus(accuracy("Nyström, clip", measure), accuracy("Indx", measure))
+        return accuracy("Nyström, clip", measure) - accuracy("Indx", measure)
 
-    similar = ([accuracy(way, measure) for way in ("Rand", "Indx", "K KMed")] for measure in MEASURES)
-    apart = [minus(of_all(max, scores), of_all(min, scores)) for scores in similar]
-    worse = known(nystrom(measure) for measure in INDEFINITE)
-    n_worse = None if worse is None else float(sum(one < 0 for one in worse))
+    similar = [[accuracy(way, measure) for way in ("Rand", "Indx", "K KMed")] for measure in MEASURES]
+    apart = np.ptp(similar, axis=1)
+    gains = np.array([nystrom(measure) for measure in INDEFINITE])
+    n_worse = float(np.where(np.isnan(gains), nan, gains < 0).sum())
     yield check(
         "Random, indexed and k-medoids bases give similar accuracies.",
         "they are within 1 % of each other for every measure",
         "largest difference {:.1%}, on average {:.1%}",
         lambda most, mean: most < 0.01,
-        [of_all(max, apart), of_all(np.mean, apart)],
+        [apart.max(), apart.mean()],
     )
     yield check(
         "The variance over random bases is not significant.",
         "the largest standard deviation over the trials is below 1 %",
         "largest standard deviation {:.2%}",
         lambda one: one < 0.01,
-        [of_all(max, (accuracy("Rand", measure, partial(np.std, ddof=1)) for measure in MEASURES))],
+        [np.max([accuracy("Rand", measure, partial(np.std, ddof=1)) for measure in MEASURES])],
     )
     yield check(
         "More sophisticated choices of the basis behave like random ones.",
@@ -161,7 +162,7 @@ def claims(config: Config, table: Table) -> Claims:
         "the two are within 2 % of each other for all four",
         "largest difference {:.1%}",
         lambda most: most < 0.02,
-        [of_all(lambda gains: max(map(abs, gains)), (nystrom(measure) for measure in PSD))],
+        [np.abs([nystrom(measure) for measure in PSD]).max()],
     )
     yield check(
         "Flipping and squaring the spectrum are slightly worse than clipping (indefinite measures).",
@@ -175,7 +176,7 @@ def claims(config: Config, table: Table) -> Claims:
         "it is more accurate than H8L, H4L and H4R",
         "H8R {:.1%}; the best other one {:.1%}",
         lambda ours, other: ours > other,
-        [accuracy("Indx", "H8R"), of_all(max, (accuracy("Indx", measure) for measure in PSD if measure != "H8R"))],
+        [accuracy("Indx", "H8R"), np.max([accuracy("Indx", measure) for measure in PSD if measure != "H8R"])],
     )
 
 

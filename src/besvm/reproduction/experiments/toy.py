@@ -5,6 +5,8 @@ tends to have fewer support vectors than the kernel SVM, and it is biased by the
 """
 
 from functools import partial
+from itertools import product
+from math import isnan, nan
 from time import perf_counter
 from typing import Any
 
@@ -20,7 +22,7 @@ from besvm.classifier import BESVMClassifier
 from besvm.datasets import make_toy
 from besvm.reproduction.cells import Cell, Cells, Claims, Costs, check, value, where
 from besvm.reproduction.config import Config
-from besvm.reproduction.lab import Lab, Row, Table
+from besvm.reproduction.lab import Lab, Row, Rows, Table
 from besvm.similarities import RBF
 
 METHODS = KERNEL, DUAL, PRIMAL = "kernel SVM", "BE-SVM, dual", "BE-SVM, primal, 10 % bases"
@@ -52,10 +54,9 @@ def cells(config: Config, lab: Lab, costs: Costs) -> Cells:
     points = config.toy_points
     scale = (points / 200) ** 2
     memory = 3 * 8 * (points + GRID**2) * points
-    for level in range(1, config.toy_levels + 1):
-        for method in METHODS:
-            key = {"part": "noise", "level": level, "method": method}
-            yield Cell(key, partial(_cross_validated, method, level, points), 0.6 * scale, memory)
+    for level, method in product(range(1, config.toy_levels + 1), METHODS):
+        key = {"part": "noise", "level": level, "method": method}
+        yield Cell(key, partial(_cross_validated, method, level, points), 0.6 * scale, memory)
     for method in METHODS:
         key = {"part": "panel", "method": method}
         yield Cell(key, partial(_panel, method, points), 0.3 * scale, memory)
@@ -112,27 +113,24 @@ def figures(config: Config, table: Table) -> Figures:
     """Draw the three panels, and accuracy and support vectors against the noise."""
     from matplotlib.ticker import MaxNLocator
 
-    found: Figures = {}
     panels = where(table, part="panel")
     if len(panels) == len(METHODS):
         figure, several = axes(10.5, 4.1, columns=3, sharex=True, sharey=True)
         for ax, row in zip(several, panels, strict=True):
             _draw_panel(ax, row, table)
-        found["toy"] = figure
+        yield "toy", figure
     noise = where(table, part="noise")
     if noise:
         figure, (left, right) = axes(9, 3.6, columns=2)
-        for color, method in zip(COLORS, METHODS, strict=False):
-            for ax, column in ((left, "accuracy"), (right, "support")):
+        for ax, column in ((left, "accuracy"), (right, "support")):
+            for color, method in zip(COLORS, METHODS, strict=False):
                 rows = [row | {"noise": 0.01 * row["level"]} for row in where(noise, method=method)]
                 curve(ax, rows, "noise", column, "-", color=color, label=method)
-        for ax in (left, right):
             ax.xaxis.set_major_locator(MaxNLocator(5))
         left.set(xlabel="noise, standard deviation", ylabel="accuracy, 10-fold")
         right.set(xlabel="noise, standard deviation", ylabel="support vectors (bases for the primal)", ylim=(0, None))
         right.legend(loc="upper left", bbox_to_anchor=(0.0, 1.25))
-        found["toy_noise"] = figure
-    return found
+        yield "toy_noise", figure
 
 
 def _draw_panel(ax: Any, row: Row, table: Table) -> None:
@@ -146,39 +144,30 @@ def _draw_panel(ax: Any, row: Row, table: Table) -> None:
         ax.scatter(*X[y == label].T, s=9, color=color)
     ax.scatter(*X[row["supporting"]].T, s=34, facecolors="none", edgecolors="#37352f", linewidths=0.6)
     accuracy, support = (value(table, name, part="noise", method=row["method"]) for name in ("accuracy", "support"))
-    below = ""
-    if accuracy is not None:
-        counted = "bases" if row["method"] == PRIMAL else "support vectors"
-        below = f"\n{accuracy:.1%} accurate, {support:.1f} {counted}"
+    counted = "bases" if row["method"] == PRIMAL else "support vectors"
+    below = "" if isnan(accuracy) else f"\n{accuracy:.1%} accurate, {support:.1f} {counted}"
     ax.set_title(row["method"] + below, fontsize=10)
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.grid(visible=False)
 
 
-def summary(table: Table) -> Table:
+def summary(table: Table) -> Rows:
     """Return the means over the levels of noise."""
-
-    def mean(column: str, method: str, digits: int) -> float | None:
-        found = value(table, column, part="noise", method=method)
-        return None if found is None else round(found, digits)
-
-    return [
-        {
+    for method in METHODS:
+        yield {
             "classifier": method,
-            "accuracy, 10-fold": mean("accuracy", method, 4),
-            "support vectors (or bases)": mean("support", method, 1),
+            "accuracy, 10-fold": round(value(table, "accuracy", part="noise", method=method), 4),
+            "support vectors (or bases)": round(value(table, "support", part="noise", method=method), 1),
             "area of a rare class": value(table, "minority_share", part="room", method=method),
         }
-        for method in METHODS
-    ]
 
 
 def claims(config: Config, table: Table) -> Claims:
     """Check both observations of the section."""
 
-    def mean(column: str, method: str) -> float | None:
+    def mean(column: str, method: str) -> float:
         rows = where(table, part="noise", method=method)
-        return value(rows, column) if len(rows) == config.toy_levels else None
+        return value(rows, column) if len(rows) == config.toy_levels else nan
 
     yield check(
         "The exact dual of BE-SVM has fewer support vectors than the kernel SVM (toy data).",

@@ -14,7 +14,7 @@ from besvm._support.figures import COLORS, Figures, axes, curve, log_ticks
 from besvm.basis import IndexBasis
 from besvm.classifier import BESVMClassifier
 from besvm.normalize.nystrom import Nystrom
-from besvm.reproduction.cells import Cell, Cells, Claims, Costs, check, minus, of_all, value, where
+from besvm.reproduction.cells import Cell, Cells, Claims, Costs, check, value, where
 from besvm.reproduction.config import M2, Config
 from besvm.reproduction.experiments.multiple import accuracy
 from besvm.reproduction.lab import MAX_ITER, Basis, Lab, Row, Table, cell_and_similarity, fitted
@@ -30,42 +30,39 @@ LARGE_C = 100.0
 
 def cells(config: Config, lab: Lab, costs: Costs) -> Cells:
     """Yield the cells of every remark."""
-    size = config.size
-    basis = lab.index_basis(size, config.steps)
-    memory = costs.fit_memory(1, 1, lab.n_classes * size, lab.n_classes**2)
+    size, basis = config.size, lab.index_basis(config.size, config.steps)
+
+    def cell(what: str, measure: str, seconds: float, compute: partial[Row], memory: int = 0, **key: Any) -> Cell:
+        memory = memory or costs.fit_memory(1, 1, lab.n_classes * size, lab.n_classes**2)
+        return Cell({"what": what, "measure": measure} | key, compute, costs.fixed(seconds), memory)
+
     for measure, penalties in PENALTIES.items():
         for penalty in (0.0, *penalties):
-            key = {"what": "penalty", "measure": measure, "penalty": penalty}
-            yield Cell(key, partial(_penalized, lab, measure, penalty, size), costs.fixed(6), memory)
+            yield cell("penalty", measure, 6, partial(_penalized, lab, measure, penalty, size), penalty=penalty)
     for per_class in config.sizes:
-        key = {"what": "Nyström", "measure": "H8R", "per_class": per_class}
         width = lab.n_classes * per_class
         compute = partial(fitted, lab, ["H8R"], lab.index_basis(per_class, config.steps), normalize=Nystrom("clip"))
         peak = costs.fit_memory(1, 1, width) + 5 * 8 * width**2
-        yield Cell(key, compute, costs.fixed(width**3 / 1e9), peak)
+        yield cell("Nyström", "H8R", width**3 / 1e9, compute, peak, per_class=per_class)
     for measure in ("H8R", "H4R"):
-        key = {"what": "similarity of the bases", "measure": measure}
-        yield Cell(key, partial(_off_diagonal, lab, measure, basis), costs.fixed(1), memory)
+        yield cell("similarity of the bases", measure, 1, partial(_off_diagonal, lab, measure, basis))
     for measure in ("H8R", "H8(1,0)"):
-        key = {"what": "cost of a measure", "measure": measure}
-        yield Cell(key, partial(_seconds, lab, measure, basis, 1 + config.repeats), costs.fixed(2), memory)
+        yield cell("cost of a measure", measure, 2, partial(_seconds, lab, measure, basis, 1 + config.repeats))
     for name, measures in SETS.items():
+        peak = costs.fit_memory(len(measures), 1, lab.n_classes * size)
         for C in (1.0, LARGE_C):
-            key = {"what": "C", "measure": name, "C": C}
-            peak = costs.fit_memory(len(measures), 1, lab.n_classes * size)
-            yield Cell(key, partial(fitted, lab, measures, basis, C=C), costs.fixed(10), peak)
+            yield cell("C", name, 10, partial(fitted, lab, measures, basis, C=C), peak, C=C)
     for way in MULTI_CLASS:
-        key = {"what": "multi-class", "measure": "H8R", "way": way}
-        yield Cell(key, partial(_trained, lab, size, multi_class=way), costs.fixed(8), memory)
+        yield cell("multi-class", "H8R", 8, partial(_trained, lab, size, multi_class=way), way=way)
     for way, per_class in (("l1", size), ("l2", size), ("l2", config.greedy_size)):
-        key = {"what": "regularizer", "measure": "H8R", "way": way, "per_class": per_class}
-        yield Cell(key, partial(_trained, lab, per_class, penalty=way), costs.fixed(8), memory)
+        compute = partial(_trained, lab, per_class, penalty=way)
+        yield cell("regularizer", "H8R", 8, compute, way=way, per_class=per_class)
 
 
 def _penalized(lab: Lab, measure: str, penalty: float, per_class: int) -> Row:
-    rigid, local = (2, 0) if measure == "H4(2,0)" else (0, 1)
-    weights: Any = {"rigid_penalty": penalty} if rigid else {"local_penalty": penalty}
-    return _scored(lab, Deformable(rigid, local, **weights), lab.features(4), per_class)
+    rigid = Deformable(2, 0, rigid_penalty=penalty)
+    local = Deformable(0, 1, local_penalty=penalty)
+    return _scored(lab, rigid if measure == "H4(2,0)" else local, lab.features(4), per_class)
 
 
 def _trained(lab: Lab, per_class: int, **options: Any) -> Row:
@@ -103,30 +100,30 @@ def figures(config: Config, table: Table, multiple: Table) -> Figures:
     rows = where(table, what="Nyström")
     ours = where(multiple, set="M2", measures=1, folds=1)
     if not rows or not ours:
-        return {}
+        return
     figure, ax = axes(6, 3.6)
     for color, label, several in zip(COLORS, ("BE-SVM", "Nyström (clip)"), (ours, rows), strict=False):
         curve(ax, several, "per_class", "accuracy", ms=4, color=color, label=label)
     ax.set(xscale="log", xlabel="exemplars of each class", ylabel="test accuracy, H8R, one fold")
     log_ticks(ax, [row["per_class"] for row in ours])
     ax.legend()
-    return {"nystrom_sizes": figure}
+    yield "nystrom_sizes", figure
 
 
 def claims(config: Config, table: Table, multiple: Table) -> Claims:
     """Check the remarks."""
 
-    def of(column: str, what: str, **values: Any) -> float | None:
+    def of(column: str, what: str, **values: Any) -> float:
         return value(table, column, what=what, **values)
 
-    def gain(measure: str) -> float | None:
+    def gain(measure: str) -> float:
         """Return what the best weight of the regularizer gains over none."""
         scores = [of("accuracy", "penalty", measure=measure, penalty=one) for one in PENALTIES[measure]]
-        return minus(of_all(max, scores), of("accuracy", "penalty", measure=measure, penalty=0.0))
+        return float(np.max(scores)) - of("accuracy", "penalty", measure=measure, penalty=0.0)
 
-    def nystrom(per_class: int) -> float | None:
+    def nystrom(per_class: int) -> float:
         """Return what Nyström gains over BE-SVM for H8R."""
-        return minus(of("accuracy", "Nyström", per_class=per_class), accuracy(multiple, "M2", 1, per_class, 1))
+        return of("accuracy", "Nyström", per_class=per_class) - accuracy(multiple, "M2", 1, per_class, 1)
 
     small, large = config.sizes[0], config.sizes[-1]
     rest, every, own = (
