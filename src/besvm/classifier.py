@@ -75,7 +75,7 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
     pairs_ : list of (int, int)
         Of a one-vs-one model with more than two classes: for every row of ``coef_``, the numbers (a, b) of its classes;
         its margin is positive for class b.
-    coef_, intercept_, classes_, converged_, gradient_norm_, objective_, n_iter_, n_passes_
+    coef_, intercept_, classes_, converged_, gap_, objective_, n_iter_, n_passes_
         As in :class:`LinearSVMClassifier`.
     storage_ : str
         Where the features lived.
@@ -104,7 +104,7 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
         penalize_intercept: bool = False,
         class_weight: Any = None,
         tol: float = 1e-3,
-        max_iter: int = 100,
+        max_iter: int = 500,
         probability: bool = True,
         storage: str = "auto",
         memory_limit: int | float | str | None = None,

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
@@ -24,6 +25,7 @@ from besvm._support.validation import (
     validated,
 )
 from besvm.blocks import MemoryBlocks, RowBlocks
+from besvm.blocks.stores import SparseBlocks
 from besvm.solver.design import Intercept
 from besvm.solver.one_vs_one import fit_pairs
 from besvm.solver.one_vs_rest import fit_linear
@@ -124,7 +126,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             self.probability_slope_ = model.slope
         self.n_iter_, self.n_passes_ = max(1, ending.n_iter), ending.n_passes
         self.converged_ = bool(ending.converged.all())
-        self.gradient_norm_, self.objective_ = ending.gradient_norm, ending.objective
+        self.gap_, self.objective_ = ending.gap, ending.objective
 
 
 @public("besvm")
@@ -149,9 +151,9 @@ class LinearSVMClassifier(MarginClassifier):
         positive side of class k weighs ``class_weight[k]``, and on its negative side each row keeps the weight of the
         class it belongs to. (LinearSVC with more than two classes weights the positive side only.)
     tol : float, default=1e-3
-        The gradient's norm, relative to that at w = 0, at which a class has converged; for "l1", the duality gap
-        relative to the objective.
-    max_iter : int, default=100
+        How far the objective may be above its minimum, as a share of itself: a class has converged once the duality
+        gap proves that.
+    max_iter : int, default=500
         Newton steps.
     warm_start : bool, default=False
         Start from the last fit's solution: quick along a path of C.
@@ -169,8 +171,8 @@ class LinearSVMClassifier(MarginClassifier):
     intercept_ : ndarray of shape (K,)
     classes_ : ndarray
     converged_ : bool
-    gradient_norm_, objective_ : ndarray of shape (K,)
-        The relative norm of the gradient (of the smallest subgradient, for "l1") and the objective of each problem.
+    objective_, gap_ : ndarray of shape (K,)
+        The objective of each problem, and the share of it that it may be above the minimum.
     n_iter_, n_passes_ : int
         Newton steps, and how often the features were read.
 
@@ -192,7 +194,7 @@ class LinearSVMClassifier(MarginClassifier):
         penalize_intercept: bool = False,
         class_weight: Any = None,
         tol: float = 1e-3,
-        max_iter: int = 100,
+        max_iter: int = 500,
         warm_start: bool = False,
         probability: bool = True,
         n_jobs: int | None = None,
@@ -229,7 +231,9 @@ class LinearSVMClassifier(MarginClassifier):
         weights = check_weights(X, labels, classes, self.class_weight, sample_weight, X.dtype)
         with workers(self.n_jobs):
             start = self._last_solution(X, classes) if self.warm_start else None
-            model = self._train(MemoryBlocks(X), classes, labels, weights, start=start)
+            model = self._train(
+                SparseBlocks(X) if issparse(X) else MemoryBlocks(X), classes, labels, weights, start=start
+            )
         self._take(classes, labels[weights > 0], model)
         return self
 

@@ -13,6 +13,8 @@ from besvm.blocks.stores import CACHE_BYTES, COARSE_BYTES, COMPUTE_BYTES, DISK_B
 HESSIAN_BYTES = 1 << 28  # what the Hessians of the L1 columns solved together may take
 SPARING = 8  # times less, where memory is short
 SMALLEST_SET = 32  # weights that a working set of the L1 solver may always have
+MOST_SAMPLED = 2048  # weights of a Hessian that is formed whole
+ROWS_PER_WEIGHT, SAMPLE = 8, 1 << 24  # rows that it is formed from, or numbers in them: whichever is more
 KEPT = 3 << 24  # what the allocator keeps of all that was freed
 COMPUTED = 8  # blocks: one of similarities, what a similarity takes beside it, and what is compiled on first use
 ROW_ARRAYS = 10  # arrays of (n, n_columns) that a solver holds at once
@@ -32,13 +34,23 @@ def first_rank(size: int) -> int:
 
 def last_rank(size: int) -> int:
     """Return how many eigenvectors at most: their coordinates then take a quarter of the memory of the features."""
-    return size if size <= 512 else max(256, min(1024, size // 4))
+    return min(256, size) if size <= MOST_SAMPLED else min(1024, size // 4)
+
+
+def sample_rows(n: int, size: int) -> int:
+    """Return how many rows a Hessian is formed from, where it is formed whole; 0: it would be too large."""
+    return 0 if size > MOST_SAMPLED else min(n, max(ROWS_PER_WEIGHT * size, SAMPLE // size))
 
 
 def l1_budget(width: int, itemsize: int, hessian_bytes: int) -> tuple[int, int]:
     """Return how many L1 columns to solve together, and how many weights a working set may have."""
     limit = min(width + 1, max(SMALLEST_SET, isqrt(hessian_bytes // itemsize)))
     return max(1, hessian_bytes // (itemsize * limit**2)), limit
+
+
+def sparse_columns(width: int) -> int:
+    """Return how many columns of sparse features to solve together: what they share is little, their arrays large."""
+    return max(1, min(8, (1 << 16) // (width + 1)))
 
 
 def computing_bytes(n: int, width: int, itemsize: int) -> int:
@@ -53,13 +65,27 @@ def newton_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str
     sketch, and what is under way in a pass.
     """
     size = width + 1
-    rows = n * (itemsize * (ROW_ARRAYS * n_columns + max_rank) + n_columns + 16)
-    columns = size * (8 * COLUMN_ARRAYS * n_columns + itemsize * max_rank)
+    rows = n * (itemsize * ROW_ARRAYS * n_columns + n_columns + 16)
+    columns = size * 8 * COLUMN_ARRAYS * n_columns
     tests = size * 2 * max_rank
     sketch = 8 * SKETCH_ARRAYS * tests + _pass_bytes(n, width, itemsize, storage, n_jobs, itemsize * tests)
-    factors = 2 * 8 * n_columns * max_rank**2 + 2 * min(n_jobs, n_columns) * min(CACHE_BYTES, itemsize * n * max_rank)
-    steps = factors + _pass_bytes(n, width, itemsize, storage, n_jobs, itemsize * size * n_columns)
+    passing = _pass_bytes(n, width, itemsize, storage, n_jobs, itemsize * size * n_columns)
+    steps = passing + max(
+        _factor_bytes(n, max_rank, n_columns, itemsize, n_jobs) + itemsize * size * max_rank,
+        _factor_bytes(sample_rows(n, size), size, n_columns, itemsize, n_jobs) if sampled(size, max_rank) else 0,
+    )
     return rows + columns + max(sketch, steps)
+
+
+def sampled(size: int, max_rank: int) -> bool:
+    """Return whether whole Hessians may be formed from some rows, where so many eigenvectors will not do."""
+    return size <= MOST_SAMPLED and max_rank >= last_rank(size)
+
+
+def _factor_bytes(rows: int, rank: int, n_columns: int, itemsize: int, n_jobs: int) -> int:
+    """Return what a preconditioner's coordinates and its factors for all columns take."""
+    under_way = 2 * min(n_jobs, n_columns) * min(CACHE_BYTES, itemsize * rows * rank)
+    return itemsize * rows * rank + 2 * 8 * n_columns * rank**2 + under_way
 
 
 def l1_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str, n_jobs: int, hessian_bytes: int) -> int:

@@ -19,6 +19,7 @@ T = TypeVar("T")
 CACHE_BYTES = 1 << 22  # a block that the second product of a pass still finds in the cache
 COARSE_BYTES = 1 << 24  # a block whose product with itself is worth a matrix of its own
 COMPUTE_BYTES = 1 << 24  # enough rows for a similarity to run at full speed
+SPARSE_BLOCKS = 8  # of a CSR matrix at most
 DISK_BYTES = 1 << 23  # long reads, yet small beside any memory limit
 Part = np.ndarray | NpyMatrix  # what can be joined with others
 ADVICE = "set TMPDIR to a larger disk, choose storage='recompute', or use a smaller basis"
@@ -29,6 +30,7 @@ class RowBlocks(ABC):
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
+    sparse = False  # whether the blocks are CSR matrices
 
     @abstractmethod
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
@@ -98,6 +100,34 @@ class MemoryBlocks(RowBlocks):
                 self.matrix[rows] = block
 
 
+class SparseBlocks(RowBlocks):
+    """A CSR matrix in memory; blocks are views of its rows, few enough that their results are quickly summed."""
+
+    sparse = True
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.shape = matrix.shape
+        self.dtype = matrix.dtype
+        n_blocks = min(SPARSE_BLOCKS, 1 + matrix.nnz // max(1 << 18, matrix.shape[1]))
+        rows_each = max(1, -(-self.shape[0] // n_blocks))
+        self._views = [(rows, self._view(rows)) for rows in slices(self.shape[0], rows_each)]
+
+    def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
+        """Yield ``fn(rows, block)``, computed on all threads."""
+        return thread_map(lambda view: fn(*view), self._views)
+
+    def _view(self, rows: slice) -> Any:
+        ends = self.matrix.indptr[rows.start : rows.stop + 1]
+        span = slice(ends[0], ends[-1])
+        parts = self.matrix.data[span], self.matrix.indices[span], ends - ends[0]
+        return type(self.matrix)(parts, shape=(len(ends) - 1, self.shape[1]), copy=False)
+
+    def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
+        """Not for a matrix that is the caller's."""
+        raise NotImplementedError
+
+
 def rows_per_block(width: int, itemsize: int = 4) -> int:
     """Return how many rows of features are worth computing at once."""
     return rows_for(COMPUTE_BYTES, width, itemsize)
@@ -128,6 +158,22 @@ class ComputedBlocks(RowBlocks):
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
         compute = self._compute  # from now on, fn follows whenever a block is computed
         self._compute = lambda rows: fn(rows, compute(rows))
+
+
+class InFloat64(RowBlocks):
+    """Another matrix, seen in float64: each block is converted as it is read."""
+
+    def __init__(self, blocks: RowBlocks) -> None:
+        self.blocks = blocks
+        self.shape, self.dtype, self.sparse = blocks.shape, np.dtype(np.float64), blocks.sparse
+
+    def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
+        """Yield ``fn(rows, block)``, where the blocks are those of the other matrix."""
+        return self.blocks.map(lambda rows, block: fn(rows, block.astype(np.float64)), coarse)
+
+    def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
+        """Replace the blocks of the other matrix."""
+        self.blocks.update(fn)
 
 
 class DiskBlocks(RowBlocks):

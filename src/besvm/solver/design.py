@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import issparse
 
-from besvm.blocks import RowBlocks
+from besvm.blocks.stores import RowBlocks
 
 TINY = float(np.finfo(np.float64).tiny)  # below any divisor: for columns in which no row weighs anything
 Intercept = Literal["free", "penalized", "none"]
@@ -27,12 +27,25 @@ class Design:
         self.constant = 0.0 if intercept == "none" else 1.0
         self.n_passes = 0
 
-    def center(self, weights: np.ndarray) -> None:
-        """See the features from their weighted mean: a free intercept is then a problem of its own."""
+    def measured(self, weights: np.ndarray, center: bool) -> float:
+        """Return the size of a row of features, the root of the mean square of its norm; infinite if it overflows.
+
+        With ``center``, see the features from their weighted mean: a free intercept is then a problem of its own.
+        """
         weights = weights.astype(self.dtype)
+
+        def part(rows: slice, block: Any) -> tuple[Any, ...]:
+            values = block.data if issparse(block) else block
+            total = block.T @ weights[rows] if center else 0.0
+            return np.vdot(values, values), weights[rows].sum(dtype=np.float64), total
+
         self.n_passes += 1
-        total, mass = self.blocks.sum(lambda rows, block: (block.T @ weights[rows], weights[rows].sum()))
-        self.mean = total / np.maximum(mass, TINY)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares, mass, total = self.blocks.sum(part)
+        size = float(np.sqrt(squares / max(1, self.shape[0])))
+        if center and np.isfinite(size):
+            self.mean = total / np.maximum(mass, TINY)
+        return size if np.isfinite(size) else np.inf
 
     def forward(self, V: np.ndarray) -> Callable[[Any], np.ndarray]:
         """Return the function block -> [block - mean, constant] @ V, of shape (rows, K)."""
@@ -74,3 +87,30 @@ class Design:
         for _ in self.blocks.map(fill):
             pass
         return out
+
+    def rows(self, chosen: np.ndarray) -> np.ndarray:
+        """Return these rows of [φ - mean, constant], in ascending order, as a matrix of their own."""
+        out = np.empty((len(chosen), self.shape[1]), dtype=self.dtype)
+        out[:, -1] = self.constant
+        mean = self.mean.astype(self.dtype)
+
+        def fill(rows: slice, block: Any) -> None:
+            here = slice(*np.searchsorted(chosen, [rows.start, rows.stop]))
+            part = block[chosen[here] - rows.start]
+            out[here, :-1] = (part.toarray() if issparse(part) else part) - mean
+
+        self.n_passes += 1
+        for _ in self.blocks.map(fill):
+            pass
+        return out
+
+    def squares(self, weights: np.ndarray) -> np.ndarray:
+        """Return the weighted sums of the squares of every column, of shape (D + 1, K), seen from zero."""
+
+        def part(rows: slice, block: Any) -> tuple[np.ndarray, ...]:
+            squared = type(block)((block.data**2, block.indices, block.indptr), shape=block.shape, copy=False)
+            return squared.T @ weights[rows], weights[rows].sum(axis=0, dtype=np.float64)
+
+        self.n_passes += 1
+        inner, total = self.blocks.sum(part)
+        return np.vstack([inner, self.constant * total])

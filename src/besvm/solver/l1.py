@@ -11,22 +11,22 @@ quadratic model, small and dense, is then minimized with its L1 term; and the th
 margins, on which the line search is done.
 """
 
-from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 
 from besvm._support.threads import thread_map
 from besvm.blocks.estimates import HESSIAN_BYTES, l1_budget
 from besvm.blocks.stores import RowBlocks
+from besvm.solver.columns import Columns, Report, Start, solve_columns
 from besvm.solver.design import TINY, Intercept
 from besvm.solver.l1_model import Model, shrunk, smallest_subgradient
-from besvm.solver.problem import Columns, Problem, Result
+from besvm.solver.problem import Problem, Result
 
 LOOSE, TIGHT = 0.25, 0.01  # a model is minimized until its subgradient is such a share of what it was
 SMALL_SET, EXACT = 128, 1e-10
 ARMIJO = 1e-2  # the share of the promised decrease that a step must bring
 MAX_HALVINGS = 30
-PATIENCE = 3  # steps that bring nothing, for rounding errors, before a column is given up: the next may lower the gap
 FIRST_STAGE = 10.0  # the steepest slope at w = 0, relative to the penalty, that C is lowered to at first
 STAGE, STAGE_GAP = 10.0, 0.3  # C is raised by this factor once the duality gap is this small
 
@@ -38,10 +38,10 @@ def solve_l1(
     *,
     intercept: Intercept = "free",
     tol: float = 1e-3,
-    max_iter: int = 100,
-    start: tuple[np.ndarray, np.ndarray] | None = None,
+    max_iter: int = 500,
+    start: Start | None = None,
     hessian_bytes: int = HESSIAN_BYTES,
-    report: Callable[[str], None] | None = None,
+    report: Report | None = None,
 ) -> Result:
     """Minimize the L1-penalized squared-hinge objective of every column of ``problem``.
 
@@ -79,16 +79,11 @@ def solve_l1(
            [0.  ]])
     """
     together, limit = l1_budget(blocks.shape[1], blocks.dtype.itemsize, hessian_bytes)
-    K = len(problem.positive)
-    results = []
-    for columns in np.split(np.arange(K), range(together, K, together)):
-        solver = _ProximalNewton(blocks, problem.keep(columns), C, intercept, limit)
-        if start is None:
-            solver.start_low()
-        else:
-            solver.start_from(start[0][:, columns], start[1][columns])
-        results.append(solver.run(tol, max_iter, report))
-    return results[0] if len(results) == 1 else Result.joined(results)
+
+    def make(blocks: RowBlocks, problem: Problem) -> _ProximalNewton:
+        return _ProximalNewton(blocks, problem, C, intercept, limit)
+
+    return solve_columns(make, blocks, problem, together, tol, max_iter, start, report)
 
 
 class _ProximalNewton(Columns):
@@ -98,84 +93,57 @@ class _ProximalNewton(Columns):
     gradient and the sum of the slacks are kept without C, so that raising it takes no pass.
     """
 
+    per_column = (*Columns.per_column, "loss_slope", "loss", "slacks", "stage", "bound", "reference")
+    patience = 3  # the next step may lower the gap
+
     def __init__(self, blocks: RowBlocks, problem: Problem, C: float, intercept: Intercept, limit: int) -> None:
         super().__init__(blocks, problem, C, intercept)
         self.models = [Model.empty(self.design, limit) for _ in problem.positive]
         self.stage = np.full(len(self.models), C)  # (k,) the C of every column at present
         self.bound = np.full(len(self.models), -np.inf)  # (k,) the best lower bound found for every objective
-        self._evaluate()
-        norm = np.linalg.norm(self._subgradient(C), axis=0)
-        noise = self.rounding(self.design.constant + float(np.linalg.norm(self.design.mean)))
-        # against a penalty of 1 a smaller norm is no measure; and rounding errors alone leave nothing to do
-        self.reference = np.where(norm <= noise, np.inf, np.maximum(norm, 1))
 
     def _best_intercept(self, balance: np.ndarray, mass: np.ndarray) -> np.ndarray:
-        """Return the best intercept for w = 0: c₊ - c₋, shrunk by penalty / 2C, over c₊ + c₋."""
         return np.asarray(shrunk(balance, self.penalty[-1] / (2 * self.C)) / np.maximum(mass, TINY))
 
-    def start_from(self, coef: np.ndarray, intercept: np.ndarray) -> None:
-        """Go on from a given solution instead of w = 0, unless w = 0 is the solution."""
-        self.W = np.where(np.isinf(self.reference), self.W, self.seen_from_mean(coef, intercept))
-        self.slack = 1 - self.signs * self.design.product(self.W)
-        self._evaluate()
-
-    def start_low(self) -> None:
-        """Begin with a C at which few weights leave zero.
+    def begin(self, start: Start | None) -> Self:
+        """Begin at w = 0, with a C at which few weights leave zero; or go on from a given solution.
 
         Where classes can be separated, the first step at a large C fits nearly all rows, with far too many weights; the
         steps after it, each of which knows only the rows then within the margin, hardly get further.
         """
-        steepest = self.C * np.abs(self.loss_slope[:-1]).max(axis=0, initial=0)
-        self.stage = self.C * np.minimum(1, FIRST_STAGE / np.maximum(steepest, 1))
+        super().begin(start)
+        self.reference = np.maximum(np.linalg.norm(self._subgradient(self.C), axis=0), 1)  # of the penalty: 1
+        if start is None:
+            steepest = self.C * np.abs(self.loss_slope[:-1]).max(axis=0, initial=0)
+            self.stage = self.C * np.minimum(1, FIRST_STAGE / np.maximum(steepest, 1))
+        return self
 
-    def run(self, tol: float, max_iter: int, report: Callable[[str], None] | None) -> Result:
-        """Step until every column has converged, or can get no further."""
-        K = self.W.shape[1]
-        at = np.arange(K)  # the columns still at work
-        W, margins = np.empty_like(self.W), np.empty_like(self.slack)
-        objective, gradient_norm, gap = np.empty(K), np.empty(K), np.empty(K)
-        stalled = np.zeros(K, dtype=int)  # steps in a row that brought nothing
-        n_iter = 0
-        while True:
-            W[:, at], margins[:, at], objective[at] = self.W, self.margins(), self._objective(self.C)
-            gradient_norm[at] = np.linalg.norm(self._subgradient(self.C), axis=0) / self.reference
-            gap[at] = np.where(np.isinf(self.reference), 0, 1 - self.bound / np.maximum(objective[at], TINY))
-            if report is not None:
-                largest = max(len(model.set) for model in self.models)
-                report(
-                    f"step {n_iter}: {len(at)} of {K} columns at work on up to {largest} weights, "
-                    f"duality gap {gap[at].max():.1e}"
-                )
-            going = (gap[at] > tol) & ((stalled < PATIENCE) | (self.stage < self.C))
-            if not going.any() or n_iter >= max_iter:
-                break
-            if not going.all():
-                self._keep(going)
-                at, stalled = at[going], stalled[going]
-            raised = self._raise_stages(stalled >= PATIENCE)
-            stalled = np.where(self._step(), 0, np.where(raised, 0, stalled) + 1)
-            n_iter += 1
-        return self.result(
-            W,
-            objective=objective,
-            gradient_norm=gradient_norm,
-            converged=gap <= tol,
-            n_iter=n_iter,
-            margins=margins,
-            gap=gap,
-        )
+    def _settle_intercept(self) -> None:
+        """Give every column the intercept that is best for its w, penalized or not."""
+        super()._settle_intercept()
+        if self.free or not self.design.constant:
+            return
+        without = np.maximum(self.slack + self.signs * self.W[-1].astype(self.dtype), 0)
+        pull = np.einsum("ij,ij->j", self.problem.row_weights() * self.signs, without, dtype=np.float64)
+        bound = 1 / (2 * self.stage)
+        self._shift_intercept(np.clip(pull, -bound, bound))
+        self.W[-1, np.abs(pull) <= bound] = 0  # exactly
+
+    def unfinished(self) -> np.ndarray:
+        """Return which columns have not come to the C asked for."""
+        return np.asarray(self.stage < self.C)
 
     def _keep(self, going: np.ndarray) -> None:
-        """Go on with these columns alone."""
-        self.problem = self.problem.keep(going)
+        super()._keep(going)
         self.models = [model for model, goes in zip(self.models, going, strict=True) if goes]
-        for name in ("signs", "slack", "W", "loss_slope", "loss", "slacks", "stage", "bound", "reference"):
-            setattr(self, name, getattr(self, name)[..., going])
 
-    def _evaluate(self) -> None:
-        """Bring the loss, its gradient and the lower bounds up to date with the slacks, in one pass."""
+    def evaluate(self) -> None:
+        """Bring the loss, its gradient and the gaps up to date with the slacks, in one pass."""
         self.loss_slope, self.loss, self.slacks = self.loss_gradient()
+        self.objective = self._objective(self.C)
         self.bound = np.maximum(self.bound, self._dual(self.C))
+        self.gap = 1 - self.bound / np.maximum(self.objective, TINY)
+        self.gap[self.objective <= TINY] = 0
 
     def _raise_stages(self, stuck: np.ndarray) -> np.ndarray:
         """Raise C where the solution for the present one is near, or comes no nearer; return where."""
@@ -195,27 +163,31 @@ class _ProximalNewton(Columns):
         """Return a lower bound of every objective: the value of a feasible point of the dual.
 
         The dual of this problem is to maximize Σ α_i - α_i² / (4 C c_i) over α ≥ 0 with |Σ α_i y_i φ_ij| ≤ 1 for every
-        feature j. At the solution α_i is 2 C c_i times the slack; elsewhere that is scaled to be feasible. What the
-        intercept would still gain is bounded by taking it to move by no more than 1 from zero or from where it is.
+        feature j (and a penalized intercept), and Σ α_i y_i = 0 for a free intercept, which is kept at its best. At
+        the solution α_i is 2 C c_i times the slack; elsewhere that is scaled to be feasible.
         """
-        slope = np.abs(C * self.loss_slope)
-        scale = 1 / np.maximum(1, slope[:-1].max(axis=0, initial=0))
+        slope = np.abs(C * (self.loss_slope[:-1] if self.free else self.loss_slope))
+        scale = 1 / np.maximum(1, slope.max(axis=0, initial=0))
         scale = np.minimum(scale, self.slacks / np.maximum(self.loss, TINY))
         dual: np.ndarray = C * (2 * scale * self.slacks - scale**2 * self.loss)
-        return dual - np.maximum(scale * slope[-1] - self.penalty[-1], 0) * (1 + np.abs(self.W[-1]))
+        return dual
 
-    def _step(self) -> np.ndarray:
+    def noise(self, coef: np.ndarray, objective: np.ndarray) -> np.ndarray:
+        """Return what rounding errors may add to the gaps: the gradient's share of them, against a penalty of 1."""
+        gradient = np.sqrt(2 * np.maximum(objective, TINY) * super().noise(coef, objective))
+        return np.asarray(2 * gradient / np.sqrt(len(coef)))
+
+    def step(self) -> np.ndarray:
         """Take one Newton step in every column; return which columns it has still brought forward."""
+        self.stalled[self._raise_stages(self.stalled >= self.patience)] = 0
         self._update_models()
         direction = np.zeros_like(self.W)
         for k, change in enumerate(thread_map(self._minimized, range(len(self.models)))):
             direction[self.models[k].set, k] = change
         margin_change = self.design.product(direction)
-        length = self._line_search(direction, margin_change)
         before = self._objective(self.stage)
-        self.W = self.W + length * direction
-        self.slack -= length.astype(self.dtype) * self.signs * margin_change
-        self._evaluate()
+        self._move(direction, margin_change, self._line_search(direction, margin_change))
+        self.evaluate()
         after = self._objective(self.stage)
         # rounding leaves a floor below which no step helps
         gained: np.ndarray = before - after > 0.1 * np.finfo(self.dtype).eps * np.abs(after)

@@ -37,6 +37,7 @@ class Model:
     def update(self, w: np.ndarray, subgradient: np.ndarray, active: np.ndarray) -> Update:
         """Choose the next working set, and begin its Hessian: with what is known, if little changes, or anew."""
         violation = np.abs(subgradient)
+        violation[-1] = np.inf if self.design.constant else 0.0  # the intercept, best as it is, must move with others
         inside = np.zeros(len(w), dtype=bool)
         inside[self.set] = True
         new = _largest(violation, np.flatnonzero(~inside & (violation > 0)), max(FIRST_SET, len(self.set)))

@@ -9,16 +9,19 @@ sketch of φᵀφ. The slacks 1 - y φ·w are kept, so that the exact line searc
 converged leaves the products.
 """
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from besvm.blocks.estimates import sparse_columns
 from besvm.blocks.stores import RowBlocks
-from besvm.solver.design import Intercept
-from besvm.solver.preconditioner import Preconditioner, sketch
-from besvm.solver.problem import Columns, Problem, Result
+from besvm.solver.columns import Columns, Report, Start, solve_columns
+from besvm.solver.design import TINY, Intercept
+from besvm.solver.preconditioner import Diagonal, Preconditioner, precondition
+from besvm.solver.problem import Problem, Result
 
+FIRST_GAP = 1e5  # the gap at w = 0 that C is lowered to at first
+STAGE, STAGE_GAP = 10.0, 0.3  # C is raised by this factor once the duality gap is this small
 MAX_CG = 50  # steps of one Newton direction; the preconditioner makes three usual
 MAX_LINE = 30  # steps of one line search; four are usual
 FORCING = 0.25  # a direction is good enough once its residual is this share of the gradient
@@ -31,11 +34,11 @@ def solve(
     *,
     intercept: Intercept = "free",
     tol: float = 1e-3,
-    max_iter: int = 100,
-    start: tuple[np.ndarray, np.ndarray] | None = None,
-    preconditioner: Preconditioner | None = None,
+    max_iter: int = 500,
+    start: Start | None = None,
+    preconditioner: Preconditioner | Diagonal | None = None,
     max_rank: int | None = None,
-    report: Callable[[str], None] | None = None,
+    report: Report | None = None,
 ) -> Result:
     """Minimize the squared-hinge objective of every column of ``problem``.
 
@@ -48,8 +51,8 @@ def solve(
     intercept : {"free", "penalized", "none"}
         "penalized" is LIBLINEAR's: the intercept is the weight of a constant feature 1.
     tol : float
-        A column has converged when the norm of its gradient is at most ``tol`` times its norm at w = 0 (with the
-        best intercept for w = 0).
+        A column has converged when its objective is known to be no more than this share of itself above the least
+        possible one: the duality gap, which for this problem is half the square of the gradient.
     start : (coef, intercept), optional
         Where to begin, for example the solution for the last C of a path.
     preconditioner : Preconditioner, optional
@@ -67,41 +70,12 @@ def solve(
     >>> result.coef.round(3), result.converged
     (array([[0.8]]), array([ True]))
     """
-    state = _Newton(blocks, problem, C, intercept)
-    if preconditioner is None:
-        preconditioner = sketch(state.design, problem.row_weights().mean(axis=1), C, max_rank)
-    if start is not None:
-        state.start_from(*start)
 
-    K = len(problem.positive)
-    at = np.arange(K)  # the columns still at work
-    W, margins = np.empty((blocks.shape[1] + 1, K)), np.empty_like(state.slack)
-    objective, gradient_norm = np.empty(K), np.empty(K)
-    gained = np.ones(K, dtype=bool)
-    n_iter = 0
-    while True:
-        norm = state.relative_gradient()
-        W[:, at], margins[:, at] = state.W, state.margins()
-        objective[at], gradient_norm[at] = state.objective, norm
-        if report is not None:
-            report(f"step {n_iter}: {len(at)} of {K} columns at work, relative gradient {norm.max():.1e}")
-        going = (norm > tol) & gained
-        if not going.any() or n_iter >= max_iter:
-            break
-        if not going.all():
-            state.keep(going)
-            at = at[going]
-        gained = state.step(preconditioner)
-        n_iter += 1
-    return state.result(
-        W,
-        objective=objective,
-        gradient_norm=gradient_norm,
-        converged=gradient_norm <= tol,
-        n_iter=n_iter,
-        margins=margins,
-        preconditioner=preconditioner,
-    )
+    def make(blocks: RowBlocks, problem: Problem) -> _Newton:
+        return _Newton(blocks, problem, C, intercept, preconditioner, max_rank)
+
+    together = sparse_columns(blocks.shape[1]) if blocks.sparse else len(problem.positive)
+    return solve_columns(make, blocks, problem, together, tol, max_iter, start, report)
 
 
 def solve_path(blocks: RowBlocks, problem: Problem, Cs: list[float] | np.ndarray, **options: Any) -> list[Result]:
@@ -128,53 +102,79 @@ def solve_path(blocks: RowBlocks, problem: Problem, Cs: list[float] | np.ndarray
 class _Newton(Columns):
     """One solve with the squared norm as penalty."""
 
-    def __init__(self, blocks: RowBlocks, problem: Problem, C: float, intercept: Intercept) -> None:
+    per_column = (*Columns.per_column, "loss_slope", "loss", "stage")
+
+    def __init__(
+        self,
+        blocks: RowBlocks,
+        problem: Problem,
+        C: float,
+        intercept: Intercept,
+        preconditioner: Preconditioner | Diagonal | None,
+        max_rank: int | None,
+    ) -> None:
         super().__init__(blocks, problem, C, intercept)
-        self.gradient, self.objective = self._gradient()
-        norm = np.linalg.norm(self.gradient, axis=0)
-        noise = self.rounding(float(np.linalg.norm(self.design.mean)))
-        self.reference = np.where(norm <= noise, np.inf, norm)  # features that never vary: nothing to do
+        self.stage = np.full(len(problem.positive), C)  # (k,) the C of every column at present
+        self.max_rank = max_rank
+        if preconditioner is not None and preconditioner.dtype == self.dtype:
+            self.preconditioner = preconditioner
 
-    def start_from(self, coef: np.ndarray, intercept: np.ndarray) -> None:
-        """Go on from a given solution instead of w = 0."""
-        self.W = self.seen_from_mean(coef, intercept)
-        self.slack = 1 - self.signs * self.design.product(self.W)
-        self.gradient, self.objective = self._gradient()
+    def _best_intercept(self, balance: np.ndarray, mass: np.ndarray) -> np.ndarray:
+        return np.asarray(balance / np.maximum(mass + self.penalty[-1] / (2 * self.C), TINY))
 
-    def keep(self, going: np.ndarray) -> None:
-        """Go on with these columns alone."""
-        self.problem = self.problem.keep(going)
-        self.signs, self.slack = self.signs[:, going], self.slack[:, going]
-        self.W, self.gradient = self.W[:, going], self.gradient[:, going]
-        self.reference, self.objective = self.reference[going], self.objective[going]
+    def begin(self, start: Start | None) -> Self:
+        """Begin at w = 0, with a C that is not too large for a first step; or go on from a given solution.
 
-    def relative_gradient(self) -> np.ndarray:
-        """Return the gradient's norm, as a share of what it was at w = 0."""
-        norm: np.ndarray = np.linalg.norm(self.gradient, axis=0) / self.reference
-        return norm
+        Where C is so large that hardly a row may be within the margin, steps from w = 0 go from one set of rows to the
+        next, and hardly get further.
+        """
+        super().begin(start)
+        if start is None:
+            self.stage = self.C * np.minimum(1, FIRST_GAP / np.maximum(self.gap, 1))
+        return self
 
-    def step(self, preconditioner: Preconditioner) -> np.ndarray:
+    def unfinished(self) -> np.ndarray:
+        """Return which columns have not come to the C asked for."""
+        return np.asarray(self.stage < self.C)
+
+    def evaluate(self) -> None:
+        """Bring the gradients, the objectives and the gaps up to date with W and the slacks, in one pass."""
+        self.loss_slope, self.loss, _ = self.loss_gradient()
+        self.objective, self.gap = self._state_at(self.C)
+
+    def _state_at(self, C: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the objectives, and the gaps relative to them.
+
+        With the dual point αᵢ = 2 C cᵢ times the slack, the duality gap is half the square of the gradient.
+        """
+        objective = 0.5 * (self.penalty * self.W**2).sum(axis=0) + C * self.loss
+        gradient = self._gradient(C)
+        within = gradient[:-1] if self.free else gradient
+        return objective, 0.5 * (within**2).sum(axis=0) / np.maximum(objective, TINY)
+
+    def _gradient(self, C: float | np.ndarray) -> np.ndarray:
+        return self.penalty * self.W + C * self.loss_slope
+
+    def step(self) -> np.ndarray:
         """Take one Newton step in every column; return which columns it has still brought forward."""
-        direction, margin_change = self._direction(preconditioner)
-        length = self._line_search(direction, margin_change)
-        self.W = self.W + length * direction
-        self.slack -= length.astype(self.dtype) * self.signs * margin_change
-        before = self.objective
-        self.gradient, self.objective = self._gradient()
+        near = (self._state_at(self.stage)[1] <= STAGE_GAP) | (self.stalled >= self.patience)
+        self.stage = np.where(near, np.minimum(STAGE * self.stage, self.C), self.stage)
+        if self.preconditioner is None:
+            weights = self.problem.row_weights().mean(axis=1)
+            self.preconditioner = precondition(self.design, weights, self.C, self.max_rank)
+        direction, margin_change = self._direction(self.preconditioner)
+        before = self._state_at(self.stage)[0]
+        self._move(direction, margin_change, self._line_search(direction, margin_change))
+        self.evaluate()
+        after = self._state_at(self.stage)[0]
         # rounding leaves a floor below which no step helps
-        gained: np.ndarray = before - self.objective > 0.1 * np.finfo(self.dtype).eps * np.abs(self.objective)
+        gained: np.ndarray = before - after > 0.1 * np.finfo(self.dtype).eps * np.abs(after)
         return gained
 
-    def _gradient(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the gradient (D + 1, k) and the objective (k,) at W."""
-        gradient, loss, _ = self.loss_gradient()
-        objective = 0.5 * (self.penalty * self.W**2).sum(axis=0) + self.C * loss
-        return self.penalty * self.W + self.C * gradient, objective
-
-    def _direction(self, preconditioner: Preconditioner) -> tuple[np.ndarray, np.ndarray]:
+    def _direction(self, preconditioner: Preconditioner | Diagonal) -> tuple[np.ndarray, np.ndarray]:
         """Return the Newton direction (D + 1, k) and how far it moves the margins (n, k), by conjugate gradients."""
         active = (self.slack > 0) * self.problem.row_weights()  # the diagonal of every Hessian
-        precondition = preconditioner.at(active, self.C)
+        inverse = preconditioner.at(active, self.stage)
         products = np.empty_like(self.slack)
 
         def part(rows: slice, block: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -182,24 +182,24 @@ class _Newton(Columns):
             weighted = active[rows] * products[rows]
             return weighted, np.einsum("ij,ij->j", weighted, products[rows], dtype=np.float64)
 
-        X, margin_change = np.zeros_like(self.gradient), np.zeros_like(self.slack)
-        R = -self.gradient
+        X, margin_change = np.zeros_like(self.W), np.zeros_like(self.slack)
+        R = -self._gradient(self.stage)
         target = FORCING * np.linalg.norm(R, axis=0)
-        P = Z = precondition(R)
+        P = Z = inverse(R)
         rz = (R * Z).sum(axis=0)
         for _ in range(MAX_CG):
             forward = self.design.forward(P)
             HP_loss, squares = self.design.backward(part)
-            HP = self.penalty * P + 2 * self.C * HP_loss
+            HP = self.penalty * P + 2 * self.stage * HP_loss
             # P·HP as a sum of squares: where features are large, rounding would leave the product negative
-            curvature = (self.penalty * P**2).sum(axis=0) + 2 * self.C * squares
+            curvature = (self.penalty * P**2).sum(axis=0) + 2 * self.stage * squares
             alpha = rz / np.maximum(curvature, np.finfo(float).tiny)
             X += alpha * P
             margin_change += alpha.astype(self.dtype) * products
             R = R - alpha * HP
             if (np.linalg.norm(R, axis=0) <= target).all():
                 break
-            Z = precondition(R)
+            Z = inverse(R)
             rz, last = (R * Z).sum(axis=0), rz
             P = Z + rz / np.maximum(last, np.finfo(float).tiny) * P
         return X, margin_change
@@ -218,8 +218,10 @@ class _Newton(Columns):
         for _ in range(MAX_LINE):
             slack = self.slack - length.astype(self.dtype) * change
             moving = weights * change * (slack > 0)
-            slope = slope0 + length * curvature0 - 2 * self.C * np.einsum("ij,ij->j", moving, slack, dtype=np.float64)
-            curvature = curvature0 + 2 * self.C * np.einsum("ij,ij->j", moving, change, dtype=np.float64)
+            slope = (
+                slope0 + length * curvature0 - 2 * self.stage * np.einsum("ij,ij->j", moving, slack, dtype=np.float64)
+            )
+            curvature = curvature0 + 2 * self.stage * np.einsum("ij,ij->j", moving, change, dtype=np.float64)
             low, high = np.where(slope < 0, length, low), np.where(slope > 0, length, high)
             proposal = length - slope / np.maximum(curvature, np.finfo(float).tiny)
             middle = np.where(np.isinf(high), 2 * length, (low + high) / 2)

@@ -62,7 +62,7 @@ def fit_pairs(
         margins = _held_out_margins(blocks, fold, coef[:n_folds], intercept[:n_folds])[rows]
         slope = most_likely_slope(class_scores(margins, pairs, n_classes), labels[rows], weights[rows], n_classes)
     ending = Ending.of(results)
-    training.warn_unless_converged(ending, blocks.dtype)
+    training.warn_unless_converged(ending)
     return LinearModel(coef[n_folds].T, intercept[n_folds], slope, ending)
 
 

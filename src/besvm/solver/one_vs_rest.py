@@ -33,9 +33,9 @@ def fit_linear(
     say(
         verbose,
         f"trained {len(positive)} problems in {ending.n_iter} Newton steps and {ending.n_passes} passes, "
-        f"with {ending.criterion}",
+        f"with a relative duality gap of {ending.gap.max():.1e}" + (", in part in float64" if ending.precise else ""),
     )
-    training.warn_unless_converged(ending, blocks.dtype)
+    training.warn_unless_converged(ending)
     slope = None
     if held_out is not None and fold is not None:
         slope = calibrate(held_out.margins, fold, n_folds, labels, weights, n_classes)

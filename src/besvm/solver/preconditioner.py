@@ -1,4 +1,4 @@
-"""A preconditioner for the Newton systems of all columns, from one randomized sketch of φᵀφ."""
+"""A preconditioner for the Newton systems of all columns: from one sketch of φᵀφ, or from a sample of the rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,49 +8,55 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from besvm._support.threads import WORTH_THREADS, slices, thread_map
-from besvm.blocks.estimates import first_rank, last_rank
+from besvm.blocks.estimates import first_rank, last_rank, sample_rows, sampled
 from besvm.blocks.stores import CACHE_BYTES, rows_for
 from besvm.solver.design import Design
 
 FLAT = 40.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
 ILL_CONDITIONED = 0.01  # rounding errors of this share of the flat part are worth a second projection
+DAMPED = 0.1  # the share of a diagonal that is trusted, as it knows nothing of what features have in common
 
 Apply = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Preconditioner:
-    """The leading eigenvectors of φᵀφ, and every row's coordinates along them.
+    """Some directions, and the coordinates of rows along them.
 
-    Within their span a column's Hessian is formed exactly, from the rows active in that column; outside it, φᵀφ is
-    taken to be flat. It depends neither on C nor on the column, so one sketch serves a whole path.
+    Within the span of the directions a column's Hessian is formed from the rows active in that column; outside it, φᵀφ
+    is taken to be flat. It depends neither on C nor on the column, so one serves a whole path.
     """
 
-    vectors: np.ndarray  # (D + 1, r), orthonormal
-    coordinates: np.ndarray  # (n, r): φ @ vectors
-    rest: float  # the eigenvalue of φᵀφ outside their span
+    coordinates: np.ndarray  # (m, r): rows @ vectors
+    vectors: np.ndarray | None = None  # (D + 1, r), orthonormal; None: all directions there are
+    rest: float = 0.0  # the eigenvalue of φᵀφ outside their span
+    rows: np.ndarray | None = None  # (m,) the rows that were sampled; None: all of them
+    boost: np.ndarray | None = None  # (m,) how many rows each of them stands for
 
-    def at(self, active: np.ndarray, C: float) -> Apply:
-        """Return the approximate inverse of I + 2C φᵀ diag(active[:, k]) φ, for every column k at once."""
-        share = (active > 0).mean(axis=0)
-        rest = 1 + 2 * C * share * self.rest  # (k,)
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The precision it was made in."""
+        return self.coordinates.dtype
+
+    def at(self, active: np.ndarray, C: np.ndarray) -> Apply:
+        """Return the approximate inverse of I + 2Cₖ φᵀ diag(active[:, k]) φ, for every column k at once."""
+        rest = 1 + 2 * C * (active > 0).mean(axis=0) * self.rest  # (k,)
+        if self.rows is not None:
+            active = active[self.rows] * self.boost[:, None]  # type: ignore[index]
         columns = range(active.shape[1])
         many = active.size * self.coordinates.shape[1] ** 2 > WORTH_THREADS
-        factors, traces = zip(
-            *(thread_map if many else map)(lambda k: self._factor(active[:, k], C), columns), strict=True
-        )
-        noise = float(np.finfo(self.vectors.dtype).eps)
+        found = (thread_map if many else map)(lambda k: self._factor(active[:, k], float(C[k])), columns)
+        factors, traces = zip(*found, strict=True)
+        noise = float(np.finfo(self.dtype).eps)
         ill_conditioned = bool((noise * np.array(traces) > ILL_CONDITIONED * rest).any())
 
         def apply(R: np.ndarray) -> np.ndarray:
             inside = self._coordinates_of(R)  # (r, k)
             solved = np.stack([cho_solve(f, inside[:, k]) for k, f in enumerate(factors)], axis=1)
             result: np.ndarray = self._combined(solved)
-            if self.vectors.shape[0] > self.vectors.shape[1]:
+            if self.vectors is not None:
                 outside = R - self._combined(inside)
-                if (
-                    ill_conditioned
-                ):  # what rounding has left of R inside the span is large beside what the Hessian makes of it
+                if ill_conditioned:  # what rounding has left of R inside the span is large beside what H makes of it
                     outside -= self._combined(self._coordinates_of(outside))
                 result += outside / rest
             return result
@@ -58,12 +64,10 @@ class Preconditioner:
         return apply
 
     def _coordinates_of(self, R: np.ndarray) -> np.ndarray:
-        inside: np.ndarray = self.vectors.T @ R.astype(self.vectors.dtype)
-        return inside
+        return R if self.vectors is None else np.asarray(self.vectors.T @ R.astype(self.dtype))
 
     def _combined(self, inside: np.ndarray) -> np.ndarray:
-        R: np.ndarray = (self.vectors @ inside.astype(self.vectors.dtype)).astype(np.float64)
-        return R
+        return inside if self.vectors is None else (self.vectors @ inside.astype(self.dtype)).astype(np.float64)
 
     def _factor(self, active: np.ndarray, C: float) -> tuple[Any, float]:
         """Return the Cholesky factor of the Hessian within the span, and the trace."""
@@ -73,28 +77,67 @@ class Preconditioner:
             rows = np.flatnonzero(active[some])
             part = self.coordinates[some][rows]
             part *= np.sqrt(active[some][rows]).astype(part.dtype)[:, None]
-            hessian += 2 * C * (part.T @ part)
+            hessian += part.T @ part
+        hessian *= 2 * C
         trace = float(np.trace(hessian))
-        eps = float(np.finfo(self.coordinates.dtype).eps)
-        hessian[np.diag_indices_from(hessian)] += 1 + eps * trace  # it stays definite
-        return cho_factor(hessian, lower=True), trace
+        # rounding errors of an entry are a share of the two diagonal ones that it lies between: it stays definite
+        hessian[np.diag_indices_from(hessian)] *= 1 + r * float(np.finfo(self.dtype).eps)
+        hessian[np.diag_indices_from(hessian)] += 1
+        return cho_factor(hessian, lower=True, overwrite_a=True), trace
 
 
-def sketch(design: Design, weights: np.ndarray, C: float, max_rank: int | None = None, seed: int = 0) -> Preconditioner:
-    """Find the leading eigenvectors of the weighted φᵀφ, as many as the Hessians at this C call for.
+@dataclass(frozen=True)
+class Diagonal:
+    """The diagonals of the Hessians: what sparse features can afford, as no two of them go together much."""
+
+    design: Design
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The precision it is made in."""
+        return np.dtype(self.design.dtype)
+
+    def at(self, active: np.ndarray, C: np.ndarray) -> Apply:
+        """Return the approximate inverse of I + 2Cₖ φᵀ diag(active[:, k]) φ, for every column k at once."""
+        diagonal = 1 + DAMPED * 2 * C * self.design.squares(active)
+        return lambda R: R / diagonal
+
+
+def precondition(
+    design: Design, weights: np.ndarray, C: float, max_rank: int | None = None, seed: int = 0
+) -> Preconditioner | Diagonal:
+    """Return a preconditioner for the Hessians at this C: the leading eigenvectors of the weighted φᵀφ, if few will do.
 
     The method is the Nyström approximation from Gaussian test vectors (Frangella, Tropp and Udell 2023), with more
     test vectors than are kept: the surplus is what makes the kept ones good. Normalized features are content with
-    the first try, of two passes; where the spectrum falls slowly, twice as many vectors are tried, and so on.
+    the first try, of two passes; where the spectrum falls slowly, twice as many vectors are tried, and so on. Where
+    there are few features, or no number of vectors will do, whole Hessians are formed from a sample of the rows.
     """
+    if design.blocks.sparse:
+        return Diagonal(design)
     size = design.shape[1]
     most = min(max_rank or size, last_rank(size))
     rank = min(first_rank(size), most)
-    while True:
-        vectors, rest = _leading(design, weights, rank, seed) if rank < size else (np.eye(size), 0.0)
-        if C * rest <= FLAT or rank == most:
-            return Preconditioner(vectors.astype(design.dtype), design.product(vectors), rest)
+    while rank < size:
+        vectors, rest = _leading(design, weights, rank, seed)
+        if C * rest <= FLAT or (rank == most and not sampled(size, most)):
+            vectors = vectors.astype(design.dtype)
+            return Preconditioner(design.product(vectors), vectors, rest)
+        if rank == most:
+            break
         rank = min(2 * rank, most)
+    return _sampled(design, weights, seed)
+
+
+def _sampled(design: Design, weights: np.ndarray, seed: int) -> Preconditioner:
+    """Return the preconditioner from some rows: drawn by their weights, those that weigh most for certain."""
+    n, size = design.shape
+    wanted = sample_rows(n, size)
+    if wanted >= n:
+        return Preconditioner(design.rows(np.arange(n)))
+    chance = np.minimum(1, wanted * (0.5 * weights / weights.sum() + 0.5 / n))
+    rows = np.flatnonzero(np.random.default_rng(seed).random(n) < chance)
+    return Preconditioner(design.rows(rows), rows=rows, boost=1 / chance[rows])
 
 
 def _leading(design: Design, weights: np.ndarray, rank: int, seed: int) -> tuple[np.ndarray, float]:

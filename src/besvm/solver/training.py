@@ -27,22 +27,22 @@ class Ending:
     """How the solves of a model ended; every array has an entry for each of its problems."""
 
     objective: np.ndarray
-    gradient_norm: np.ndarray
+    gap: np.ndarray  # relative to the objective
     converged: np.ndarray
     n_iter: int
     n_passes: int
-    criterion: str  # what was compared with the tolerance, and what it came to in the worst problem
+    precise: bool  # whether float64 had to help out
 
     @classmethod
     def of(cls, results: list[Result]) -> Ending:
         """Return how these ended, taken together."""
         return cls(
             np.concatenate([result.objective for result in results]),
-            np.concatenate([result.gradient_norm for result in results]),
+            np.concatenate([result.gap for result in results]),
             np.concatenate([result.converged for result in results]),
             max(result.n_iter for result in results),
             sum(result.n_passes for result in results),
-            max(results, key=lambda result: result.distance().max()).criterion(),
+            any(result.precise for result in results),
         )
 
 
@@ -90,15 +90,15 @@ class Training:
                 solver = partial(solver, preconditioner=held_out.preconditioner)
         return solver(problem, tol=self.tol, start=start), held_out
 
-    def warn_unless_converged(self, ending: Ending, dtype: Any) -> None:
+    def warn_unless_converged(self, ending: Ending) -> None:
         """Warn of problems that stopped short of ``tol``, and say what would help."""
         if not ending.converged.all():
             advice = "raise max_iter or tol"
             if ending.n_iter < self.max_iter:
-                advice = f"{dtype} allows no better, raise tol"
+                advice = "rounding allows no better: scale the features, lower C or raise tol"
             warnings.warn(
-                f"the solver stopped after {ending.n_iter} Newton steps with {ending.criterion}, "
-                f"above tol={self.tol:g}; {advice}",
+                f"the solver stopped after {ending.n_iter} Newton steps with a relative duality gap of "
+                f"{ending.gap.max():.1e}, above tol={self.tol:g}; {advice}",
                 ConvergenceWarning,
                 stacklevel=6,
             )

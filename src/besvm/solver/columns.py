@@ -1,0 +1,238 @@
+"""The state of a solve, whatever its penalty: step by step, until the duality gap is within the tolerance."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from besvm._support.threads import thread_map, workers
+from besvm.blocks.stores import InFloat64, RowBlocks
+from besvm.solver.design import TINY, Design, Intercept
+from besvm.solver.preconditioner import Diagonal, Preconditioner
+from besvm.solver.problem import Problem, Result
+
+MAX_INTERCEPT = 30  # steps to the best intercept; three are usual
+SAFE = 0.25  # the share of the tolerance that rounding errors of float32 may come to
+SMALL, LARGE = 1e-12, 1e12  # outside, squares of features are not trusted to float32
+
+Report = Callable[[str], None]
+Start = tuple[np.ndarray, np.ndarray]
+
+
+class Columns(ABC):
+    """The state of a solve. All (n, k) and (D + 1, k) arrays hold only the columns still at work."""
+
+    per_column: tuple[str, ...] = ("signs", "slack", "W", "objective", "gap", "stalled")
+    patience = 1  # steps that bring nothing, for rounding errors, before a column is given up
+    preconditioner: Preconditioner | Diagonal | None = None
+    objective: np.ndarray  # (k,)
+    gap: np.ndarray  # (k,) the duality gap, as a share of the objective
+
+    def __init__(self, blocks: RowBlocks, problem: Problem, C: float, intercept: Intercept) -> None:
+        self.design = Design(blocks, intercept)
+        self.dtype = self.design.dtype
+        self.problem, self.C = replace(problem, weights=problem.weights.astype(self.dtype)), C
+        self.free = intercept == "free"
+        self.size = self.design.measured(problem.weights, center=self.free)  # of a row of features
+        self.penalty = np.ones((self.design.shape[1], 1))
+        self.penalty[-1] = 0.0 if self.free else 1.0
+        self.signs = problem.signs()
+        self.W = np.zeros((self.design.shape[1], self.signs.shape[1]))  # (D + 1, k)
+        weights = self.problem.row_weights()
+        balance = (weights * self.signs).sum(axis=0, dtype=np.float64)
+        mass = np.broadcast_to(weights, self.signs.shape).sum(axis=0, dtype=np.float64)
+        self.W[-1] = self.design.constant * self._best_intercept(balance, mass)
+        # 1 - y f, negative beyond the margin: rounding spoils it less than it would a margin close to y
+        self.slack = 1 - self.signs * self.W[-1].astype(self.dtype)  # (n, k)
+        self.stalled = np.zeros(self.W.shape[1], dtype=int)  # steps in a row that brought nothing
+
+    @abstractmethod
+    def _best_intercept(self, balance: np.ndarray, mass: np.ndarray) -> np.ndarray:
+        """Return the best intercept for w = 0, where c₊ - c₋ = ``balance`` and c₊ + c₋ = ``mass``."""
+
+    @abstractmethod
+    def evaluate(self) -> None:
+        """Bring the gradients, the objectives and the gaps up to date with W and the slacks, in one pass."""
+
+    @abstractmethod
+    def step(self) -> np.ndarray:
+        """Take one Newton step in every column; return which columns it has still brought forward."""
+
+    def unfinished(self) -> np.ndarray:
+        """Return which columns have more to do, even where steps bring nothing."""
+        return np.zeros(self.W.shape[1], dtype=bool)
+
+    def begin(self, start: Start | None) -> Self:
+        """Begin at w = 0, or go on from a given solution."""
+        if start is not None:
+            self.W = np.vstack(start).astype(np.float64)
+            self.W[-1] += self.design.mean @ self.W[:-1]  # as seen from the mean
+            self.slack = 1 - self.signs * self.design.product(self.W)
+        self._settle_intercept()
+        self.evaluate()
+        return self
+
+    def run(self, tol: float, max_iter: int, report: Report | None = None) -> Result:
+        """Step until every column has converged, or can get no further."""
+        K = self.W.shape[1]
+        at = np.arange(K)  # the columns still at work
+        W, margins = np.empty_like(self.W), np.empty_like(self.slack)
+        objective, gap = np.empty(K), np.empty(K)
+        n_iter = 0
+        while True:
+            W[:, at], margins[:, at] = self.W, self.signs * (1 - self.slack)
+            objective[at], gap[at] = self.objective, self.gap
+            if report is not None:
+                report(f"step {n_iter}: {len(at)} of {K} columns at work, duality gap {self.gap.max():.1e}")
+            going = ~(self.gap <= tol) & ((self.stalled < self.patience) | self.unfinished())
+            going &= self.noise(self.W[:-1], self.objective) <= SAFE * tol
+            if not going.any() or n_iter >= max_iter:
+                break
+            if not going.all():
+                self._keep(going)
+                at = at[going]
+            gained = self.step()
+            self.stalled = np.where(gained, 0, self.stalled + 1)
+            n_iter += 1
+        return Result(
+            coef=W[:-1],
+            intercept=self.design.constant * W[-1] - self.design.mean @ W[:-1],
+            objective=objective,
+            gap=gap,
+            converged=gap <= tol,
+            n_iter=n_iter,
+            n_passes=self.design.n_passes,
+            margins=margins,
+            preconditioner=self.preconditioner,
+        )
+
+    def noise(self, coef: np.ndarray, objective: np.ndarray) -> np.ndarray:
+        """Return what rounding errors of float32 may add to the gaps, (K,), at a solution.
+
+        A decision value is uncertain by about eps ‖φ‖ ‖w‖, the gradient by that of every row times C c ‖φ‖.
+        """
+        if self.dtype == np.float64:
+            return np.zeros(len(objective))
+        eps = float(np.finfo(self.dtype).eps)
+        weights = np.linalg.norm(self.problem.weights.astype(np.float64))
+        value = eps * (1 + self.size * np.linalg.norm(coef, axis=0))
+        gradient = 2 * self.C * weights * self.size * value
+        return np.asarray(0.5 * gradient**2 / np.maximum(objective, TINY))
+
+    def _keep(self, going: np.ndarray) -> None:
+        """Go on with these columns alone."""
+        self.problem = self.problem.keep(going)
+        for name in self.per_column:
+            setattr(self, name, getattr(self, name)[..., going])
+
+    def _move(self, direction: np.ndarray, margin_change: np.ndarray, length: np.ndarray) -> None:
+        """Go so far in a direction."""
+        self.W = self.W + length * direction
+        self.slack -= length.astype(self.dtype) * self.signs * margin_change
+        self._settle_intercept()
+
+    def _settle_intercept(self) -> None:
+        """Give every column the free intercept that is best for its w: a feasible point of the dual needs it."""
+        if self.free:
+            self._shift_intercept(np.zeros(self.W.shape[1]))
+
+    def _shift_intercept(self, target: np.ndarray) -> None:
+        """Move every intercept to where Σ cᵢ yᵢ max(0, slack) is ``target``, from the kept slacks.
+
+        That sum is falling and piecewise linear in the intercept, so Newton's method finds the place in a few steps.
+        """
+        weights = self.problem.row_weights()
+        shift = np.zeros(self.W.shape[1])
+        low, high = np.full_like(shift, -np.inf), np.full_like(shift, np.inf)
+        for _ in range(MAX_INTERCEPT):
+            slack = self.slack - self.signs * shift.astype(self.dtype)
+            active = weights * (slack > 0)
+            excess = np.einsum("ij,ij,ij->j", active, self.signs, slack, dtype=np.float64) - target
+            mass = active.sum(axis=0, dtype=np.float64)
+            low, high = np.where(excess > 0, shift, low), np.where(excess < 0, shift, high)
+            proposal = shift + excess / np.maximum(mass, TINY)
+            inside = (proposal > low) & (proposal < high)
+            bounded = np.isfinite(low) & np.isfinite(high)
+            proposal = np.where(
+                inside | ~bounded, proposal, np.where(bounded, low, 0) / 2 + np.where(bounded, high, 0) / 2
+            )
+            proposal = np.where((excess == 0) | (mass == 0), shift, proposal)
+            close = np.abs(proposal - shift) <= np.finfo(self.dtype).eps * (1 + np.abs(proposal))
+            shift = proposal
+            if close.all():
+                break
+        self.W[-1] += shift
+        self.slack -= self.signs * shift.astype(self.dtype)
+
+    def loss_gradient(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return, without C: the gradient (D + 1, k) of the loss, the loss (k,), and the sum of the slacks (k,)."""
+
+        def part(rows: slice, block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            signs, weights = self.signs[rows], self.problem.row_weights(rows)
+            slack = np.maximum(self.slack[rows], 0)
+            weighted = weights * slack
+            loss = np.einsum("ij,ij->j", weighted, slack, dtype=np.float64)
+            return weighted * signs, loss, weighted.sum(axis=0, dtype=np.float64)
+
+        residual, loss, slacks = self.design.backward(part)
+        return -2 * residual, loss, slacks
+
+
+def solve_columns(
+    make: Callable[[RowBlocks, Problem], Columns],
+    blocks: RowBlocks,
+    problem: Problem,
+    together: int,
+    tol: float,
+    max_iter: int,
+    start: Start | None,
+    report: Report | None,
+) -> Result:
+    """Solve so many columns ``together``, in the precision of the features or, where float32 falls short, in float64.
+
+    Sparse features leave little to share: their columns are solved side by side, each group on a thread of its own.
+    """
+    K = len(problem.positive)
+
+    def solved(columns: np.ndarray) -> Result:
+        begin = None if start is None else (start[0][:, columns], start[1][columns])
+        return _solve(make, blocks, problem.keep(columns), tol, max_iter, begin, report)
+
+    def alone(columns: np.ndarray) -> Result:
+        with workers(1):
+            return solved(columns)
+
+    groups = np.split(np.arange(K), range(together, K, together))
+    if len(groups) == 1:
+        return solved(groups[0])
+    return Result.joined(list(thread_map(alone, groups) if blocks.sparse else map(solved, groups)))
+
+
+def _solve(
+    make: Callable[[RowBlocks, Problem], Columns],
+    blocks: RowBlocks,
+    problem: Problem,
+    tol: float,
+    max_iter: int,
+    start: Start | None,
+    report: Report | None,
+) -> Result:
+    state = make(blocks, problem)
+    if state.dtype == np.float64:
+        return state.begin(start).run(tol, max_iter, report)
+    if not (SMALL <= state.size <= LARGE or state.size == 0):
+        return replace(make(InFloat64(blocks), problem).begin(start).run(tol, max_iter, report), precise=True)
+    result = state.begin(start).run(tol, max_iter, report)
+    columns = np.flatnonzero(~result.converged | ~(state.noise(result.coef, result.objective) <= SAFE * tol))
+    del state
+    left = max_iter - result.n_iter
+    if left <= 0 or not len(columns):
+        return result
+    # half of them at a time, so that float64 takes no more memory
+    for some in np.array_split(columns, min(2, len(columns))):
+        begin = result.coef[:, some], result.intercept[some]
+        precise = make(InFloat64(blocks), problem.keep(some)).begin(begin).run(tol, left, report)
+        result = result.replaced(some, precise)
+    return result
