@@ -11,7 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
-from besvm._support.rows import n_rows
+from besvm._support.rows import axes_of, n_rows
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,6 +45,7 @@ def forget(estimator: Any, *names: str) -> None:
 
 def validated(estimator: Any, X: Any, **options: Any) -> Any:
     """Return X as scikit-learn's ``validate_data`` does, with its complaint cut to the first sentence."""
+    _check_numeric(X)
     try:
         return validate_data(estimator, X, **options)
     except ValueError as error:
@@ -56,14 +57,47 @@ def validated(estimator: Any, X: Any, **options: Any) -> Any:
         raise
 
 
+def _check_numeric(X: Any) -> None:
+    """Refuse dates, durations and bytes, which NumPy would take for numbers without a word."""
+    dtypes = list(X.dtypes) if getattr(X, "ndim", 0) == 2 and hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
+    if isinstance(X, (list, tuple)) or dtypes == [np.dtype(object)]:
+        dtypes = [np.min_scalar_type(value) for value in np.ravel(np.array(list(X[:1]), dtype=object))]
+    wrong = [dtype for dtype in dtypes if getattr(dtype, "kind", "f") in "MmSV"]
+    if wrong:
+        raise ValueError(f"X must hold numbers, got {wrong[0]}; make numbers of dates, durations and bytes first")
+
+
 def check_vectors(estimator: Any, X: Any, vectors: bool, reset: bool = True) -> Any:
-    """Validate X as scikit-learn does if the measures compare vectors; otherwise only that it has rows."""
+    """Validate X as scikit-learn does if the measures compare vectors; otherwise only that it has rows.
+
+    Samples with fewer axes than those of ``fit`` are refused: it would be a single one, and its rows taken for samples.
+    """
     if vectors:
         sparse = "csr" if estimator.__sklearn_tags__().input_tags.sparse else False
-        return validated(estimator, X, accept_sparse=sparse, allow_nd=True, dtype=_exact_dtypes(X), reset=reset)
-    if n_rows(X) == 0:
+        X = validated(estimator, X, accept_sparse=sparse, allow_nd=True, dtype=_exact_dtypes(X), reset=reset)
+    elif n_rows(X) == 0:
         raise ValueError("X must have at least one row, got none")
+    axes = axes_of(X)
+    if reset:
+        estimator._axes = axes[:1]
+    elif axes and axes[-1] < max(getattr(estimator, "_axes", []), default=0):
+        raise ValueError(
+            f"samples must have as many axes as those of fit, {estimator._axes[0]:g}, got {axes[-1]:g}; "
+            "a single sample x goes in as [x] (and gray images where there were colors as X[..., None])"
+        )
     return X.tocsr() if issparse(X) else X
+
+
+def described(features: Any, X: Any) -> Any:
+    """Return what fitted features make of the samples X, one row for each of them."""
+    out = features.transform(X)
+    n, n_out = n_rows(X), n_rows(out)
+    if n != n_out:
+        raise ValueError(
+            f"features must return a row for every sample, got {n_out} for {n} samples from "
+            f"{type(features).__name__}; a single sample x goes in as [x]"
+        )
+    return out
 
 
 def _exact_dtypes(X: Any) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows
+from besvm._support.validation import described
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
 
@@ -41,7 +42,7 @@ class SharedFeatures:
     def to_settle_on(self, number: int | None) -> Any:
         """Return what a similarity is settled on: X itself or, behind features, at most 5,000 of its rows."""
         if number not in self._some:
-            self._some[number] = self.transformers[number].transform(evenly_spaced(self.X, SETTLE_ROWS))  # type: ignore[index]
+            self._some[number] = described(self.transformers[number], evenly_spaced(self.X, SETTLE_ROWS))  # type: ignore[index]
         return self._some[number]
 
 
@@ -58,7 +59,7 @@ class Samples:
     def behind(self, number: int | None) -> Any:
         """Return the features of the samples by transformer ``number``; None is for the samples themselves."""
         if number not in self._seen:
-            self._seen[number] = self._transformers[number].transform(self._seen[None])  # type: ignore[index]
+            self._seen[number] = described(self._transformers[number], self._seen[None])  # type: ignore[index]
         return self._seen[number]
 
     def seen_by(self, similarity: Similarity, number: int | None) -> Any:
@@ -82,7 +83,7 @@ class Behind(Similarity):
         return self.similarity.label
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        return self.similarity(self.features.transform(A), self.features.transform(B))
+        return self.similarity(described(self.features, A), described(self.features, B))
 
     def prepared(self, X: Any) -> tuple[Similarity, Any]:
-        return self.similarity.prepared(self.features.transform(X))
+        return self.similarity.prepared(described(self.features, X))

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from besvm._support.rows import evenly_spaced, n_rows
+from besvm._support.validation import described
 from besvm.basis.choose import Candidates, Chosen, choose_basis
 from besvm.expand.expander import Expander, FittedMeasure, in_dtype
 from besvm.expand.features import Behind, SharedFeatures
@@ -91,7 +92,7 @@ def _checked(measure: FittedMeasure, X: Any, features: Any) -> Any:
     """Return the exemplars as the similarity wants them, behind the features and finite."""
     similarity, exemplars = measure.similarity, measure.exemplars
     if features is not None and not similarity.raw_exemplars:
-        exemplars = features.transform(exemplars)
+        exemplars = described(features, exemplars)
     elif similarity.vectors and not similarity.precomputed:
         exemplars = _as_vectors(exemplars, X)
     if isinstance(exemplars, np.ndarray) and exemplars.dtype.kind == "f":
