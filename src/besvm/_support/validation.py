@@ -47,7 +47,8 @@ def validated(estimator: Any, X: Any, **options: Any) -> Any:
     """Return X as scikit-learn's ``validate_data`` does, with its complaint cut to the first sentence."""
     _check_numeric(X)
     try:
-        return validate_data(estimator, X, **options)
+        with np.errstate(invalid="ignore"):  # huge numbers of both signs, which it sums to see whether all are finite
+            return validate_data(estimator, X, **options)
     except ValueError as error:
         first, *advice = str(error).split("\n")
         if advice and "contains NaN" in first:  # what follows is a page about other estimators
@@ -186,14 +187,19 @@ def check_sample_weight(sample_weight: Any, n: int, dtype: Any) -> np.ndarray:
 
 
 def check_block(
-    block: Any, shape: tuple[int, int], what: str, name_pair: Callable[[int, int], str] | None = None
+    block: Any,
+    shape: tuple[int, int],
+    what: str,
+    name_pair: Callable[[int, int], str] | None = None,
+    dtype: Any = None,
 ) -> np.ndarray:
     """Return a block of similarities, samples by exemplars, or say what is wrong with it, and with which similarity.
 
     ``name_pair(i, j)`` says which pair row i and column j are of. Without it, numbers are not looked at: a block that
-    is only part of another is checked with that one.
+    is only part of another is checked with that one. The block comes in ``dtype``, if one is given, and must be finite
+    in it.
     """
-    block = np.asarray(block)
+    block = given = np.asarray(block)
     if block.shape != shape:
         raise ValueError(f"{what} must return a matrix of shape {shape} (samples, exemplars), got {block.shape}")
     if block.dtype.kind not in "fiub":
@@ -201,12 +207,15 @@ def check_block(
     if name_pair is None:
         return block
     with np.errstate(over="ignore", invalid="ignore"):
+        block = given if dtype is None else given.astype(dtype, copy=False)
         total = block.sum()  # looks for NaN and infinity without a matrix of true and false
     if not np.isfinite(total):
         bad = np.argwhere(~np.isfinite(block))
         if len(bad):  # otherwise it was only the sum that overflowed
             i, j = map(int, bad[0])
-            raise ValueError(f"{what} must be finite, got {block[i, j]} for the pair of {name_pair(i, j)}")
+            large = np.isfinite(given[i, j])
+            rule, advice = (f"finite in {block.dtype}", "; scale it down") if large else ("finite", "")
+            raise ValueError(f"{what} must be {rule}, got {given[i, j]} for the pair of {name_pair(i, j)}{advice}")
     return block
 
 
