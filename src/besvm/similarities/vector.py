@@ -33,6 +33,7 @@ class VectorSimilarity(Similarity):
 
     vectors: ClassVar[bool] = True
     any_float: ClassVar[bool] = True
+    needs_scaling: ClassVar[bool] = True
 
     @abstractmethod
     def tile(self, basis: np.ndarray) -> TileFunction:
