@@ -9,10 +9,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.public import public
+from besvm._support.rows import SETTLE_ROWS, evenly_spaced
 from besvm._support.threads import workers
 from besvm._support.validation import atomic_fit, check_vectors, forget, labels_or_none, make_rng
 from besvm.blocks.fill import filled
 from besvm.expand import fit_expander, learn_feature_map, mark_input
+from besvm.expand.precision import float32_holds
 from besvm.measures import TunableMeasures, as_measures, compares_vectors
 from besvm.normalize import as_normalization
 
@@ -99,15 +101,32 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
         forget(self, "mean_", "scale_")
         for name, value in self._map.normalizer.learned().items():
             setattr(self, name, value)
-        return blocks.matrix.astype(np.float32, copy=False)
+        some = evenly_spaced(blocks.matrix, SETTLE_ROWS)
+        self._dtype = np.dtype(np.float32 if float32_holds(some, some) else np.float64)
+        return self._given(blocks.matrix)
 
     def transform(self, X: Any) -> np.ndarray:
-        """Return the normalized similarities of X to the basis, of shape (len(X), D), in float32."""
+        """Return the normalized similarities of X to the basis, of shape (len(X), D), in float32.
+
+        Where float32 could not tell the training rows apart, or square their features, they come in float64.
+        """
         check_is_fitted(self, "similarities_")
         X = check_vectors(self, X, self._vectors, reset=False)
         with workers(self.n_jobs), filled(self._map.expander, X, "memory", self.verbose) as blocks:
             self._map.normalizer.apply(blocks)
-        return blocks.matrix.astype(np.float32, copy=False)
+        return self._given(blocks.matrix)
+
+    def _given(self, features: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            out = features.astype(self._dtype, copy=False)
+            finite = np.isfinite(out.sum()) or np.isfinite(out).all()
+        if not finite:
+            row, column = np.argwhere(~np.isfinite(out))[0]
+            raise ValueError(
+                f"features must be finite in {self._dtype}, got {features[row, column]:g} for sample {row}; "
+                "fit on samples of that size as well, or divide them by a constant"
+            )
+        return out
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the feature names: the measure's label and the exemplar's training row.

@@ -201,6 +201,8 @@ def test_scikit_learn_conventions(images: np.ndarray) -> None:
         (np.zeros(64), r"must have shape .* got \(64,\)"),
         (np.zeros((2, 3, 32, 32)), r"got \(2, 3, 32, 32\); put the colors last"),
         (np.zeros((2, 32, 32, 4)), "alpha"),
+        (np.zeros((64, 64, 4)), r"got \(64, 64, 4\); .* leave out any alpha channel \(X\[..., :3\]\)"),
+        (np.zeros((64, 64, 2)), "alpha"),
         (np.zeros((2, 7, 32, 3)), "at least one cell, 8 x 8 pixels, got 7 x 32"),
         ([np.zeros((32, 32)), np.zeros((5, 5))], "got 5 x 5"),
         ([np.zeros((32, 32)), np.zeros(32)], r"image 1 has \(32,\)"),
@@ -220,6 +222,16 @@ def test_values_that_are_no_pixels_are_refused(value: float) -> None:
         FHOG().transform(images)
     with pytest.raises(ValueError, match="image 1 has"):
         FHOG().transform([images[0], images[412]])
+
+
+def test_half_precision_that_has_overflowed_is_refused() -> None:
+    images = np.full((3, 16, 16), 0.5, dtype=np.float16)
+    for descriptor in (FHOG(8), CellColor(8)):
+        np.testing.assert_array_equal(descriptor.transform(images), descriptor.transform(images.astype(np.float32)))
+    images[1, 3, 3] = np.inf
+    for descriptor in (FHOG(8), CellColor(8)):
+        with pytest.raises(ValueError, match="image 1 has inf"):
+            descriptor.transform(images)
 
 
 def test_integers_that_are_no_pixels_are_refused() -> None:

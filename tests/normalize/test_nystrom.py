@@ -226,3 +226,8 @@ def test_sparse_penalty_keeps_all_exemplars(digits):
     assert not clf.coef_.any(axis=0).all()
     assert clf.n_basis_ == 30
     assert clf.decision_function(X).shape == (300, 10)
+
+
+def test_a_large_offset_is_no_direction_of_the_covariance(rng):
+    K = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 10))
+    assert Nystrom("covariance").fit(K).rank_ == Nystrom("covariance").fit(1e9 + K).rank_ == 3

@@ -92,3 +92,35 @@ def test_a_normalization_is_a_name_or_an_object_that_keeps_the_contract(rng):
     for wrong in ("minmax", Halved, 3, MeanNormScaler()):
         with pytest.raises(ValueError, match="normalize must be 'mean-norm', 'z-score', None, a Nystrom instance or"):
             BasisExpansion("linear", normalize=wrong).fit(X)
+
+
+@pytest.mark.parametrize(("dtype", "sizes"), [(np.float32, (1e25, 7e37, 1e-30)), (np.float64, (1e200, 1e-200))])
+def test_numbers_of_any_size(dtype, sizes, rng):
+    X = rng.uniform(-1, 1, size=(50, 4))
+    expected = reference.mean_norm(X)
+    for size in sizes:
+        np.testing.assert_allclose(MeanNormScaler().fit_transform((size * X).astype(dtype)), expected, atol=1e-5)
+
+
+def test_float32_rows_are_scaled_by_what_float64_rows_have_taught(rng):
+    X = rng.normal(size=(50, 4))
+    scaler = MeanNormScaler().fit(1e100 * (1 + X))
+    scaled = scaler.transform(X.astype(np.float32))
+    assert scaled.dtype == np.float32
+    np.testing.assert_allclose(scaled, scaler.transform(X), rtol=1e-6)
+
+
+def test_rows_whose_norm_no_number_holds_are_refused(rng):
+    X = rng.choice([-1.0, 1.0], size=(50, 100)) * 1.2e38
+    with pytest.raises(
+        ValueError, match=r"small enough for their norm to be a finite float32, got 1\.\d+e\+39; divide"
+    ):
+        MeanNormScaler().fit(X.astype(np.float32))
+
+
+def test_weights_of_any_size(rng):
+    X, weights = rng.normal(size=(50, 4)).astype(np.float32), rng.uniform(1, 2, size=50)
+    expected = MeanNormScaler().fit(X, sample_weight=weights)
+    huge = MeanNormScaler().fit(X, sample_weight=1e38 * weights)
+    np.testing.assert_allclose(huge.mean_, expected.mean_, rtol=1e-5)
+    assert huge.scale_ == pytest.approx(expected.scale_)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
+from besvm import BasisExpansion
 from besvm._support.threads import workers
 from besvm.similarities import PairFunction, functions, resolve
 
@@ -144,3 +145,8 @@ def test_an_error_of_the_function_names_the_pair():
 def test_an_error_in_another_process_names_the_pair_too(two_processes):
     with pytest.raises(RuntimeError, match=r"failed on the pair \(5, 5\): ZeroDivisionError: division"):
         PairFunction(reciprocal)([3, 4, 5], [6, 5])
+
+
+def test_an_integer_beyond_all_floats_is_refused():
+    with pytest.raises(ValueError, match=r"must be finite, got inf for the pair of exemplar 0 \(training row 0\)"):
+        BasisExpansion(lambda a, b: 10**400, basis=[0, 1]).fit(["a", "b", "c"])

@@ -85,3 +85,14 @@ def test_weights_must_fit_the_rows(similarity):
         similarity.fit(np.eye(3), sample_weight=[1, 1])
     with pytest.raises(ValueError, match="needs a row that weighs more than 0"):
         similarity.fit(np.eye(3), sample_weight=np.zeros(3))
+
+
+@pytest.mark.parametrize("similarity", [RBF(), RBF("median"), Laplacian(), Laplacian("median")], ids=str)
+def test_gamma_of_huge_and_tiny_numbers(similarity, rng):
+    X, order = rng.normal(size=(50, 3)), similarity.gamma_order
+    expected = similarity.fit(X).gamma_
+    for k in (400, -400):
+        assert similarity.fit(np.ldexp(X, k)).gamma_ == pytest.approx(np.ldexp(expected, -k * order))
+    if order == 2:
+        with pytest.raises(ValueError, match=r"needs X neither huge nor tiny, got about 1e1\d\d; scale X"):
+            similarity.fit(np.ldexp(X, 600))

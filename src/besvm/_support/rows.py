@@ -11,11 +11,29 @@ SETTLE_ROWS = 5000  # rows that settle a similarity's parameters where features 
 
 def n_rows(X: Any) -> int:
     """Return the number of samples in ``X``."""
-    if hasattr(X, "shape") and len(X.shape) > 0:
+    if isinstance(X, (str, bytes)):
+        raise TypeError(f"X must hold samples, got a single {type(X).__name__}; put it into a list")
+    if len(getattr(X, "shape", ())) > 0:
         return int(X.shape[0])
-    if not hasattr(X, "__len__"):
+    if hasattr(X, "shape") or not hasattr(X, "__len__"):
         raise TypeError(f"X must have a length and slices (an array, a list, ...), got {type(X).__name__}")
     return len(X)
+
+
+def axes_of(X: Any) -> list[float]:
+    """Return the numbers of axes that samples have: 1 of a vector or a list, 0 of a text or anything without parts.
+
+    Nothing is known of the samples of a container of the user's own.
+    """
+    if isinstance(X, (list, tuple)) or (getattr(X, "dtype", None) == np.dtype(object) and X.ndim == 1):
+        return sorted({_axes(item) for item in X})
+    return [X.ndim - 1] if hasattr(X, "ndim") else []
+
+
+def _axes(item: Any) -> float:
+    if isinstance(item, (list, tuple)):  # an empty one may hold anything
+        return 1 + (_axes(item[0]) if item else np.inf)
+    return float(getattr(item, "ndim", 0))
 
 
 def take(X: Any, rows: Sequence[int] | np.ndarray) -> Any:

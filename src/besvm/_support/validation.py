@@ -11,7 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
-from besvm._support.rows import n_rows
+from besvm._support.rows import axes_of, n_rows
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,8 +45,10 @@ def forget(estimator: Any, *names: str) -> None:
 
 def validated(estimator: Any, X: Any, **options: Any) -> Any:
     """Return X as scikit-learn's ``validate_data`` does, with its complaint cut to the first sentence."""
+    _check_numeric(X)
     try:
-        return validate_data(estimator, X, **options)
+        with np.errstate(invalid="ignore"):  # huge numbers of both signs, which it sums to see whether all are finite
+            return validate_data(estimator, X, **options)
     except ValueError as error:
         first, *advice = str(error).split("\n")
         if advice and "contains NaN" in first:  # what follows is a page about other estimators
@@ -56,14 +58,47 @@ def validated(estimator: Any, X: Any, **options: Any) -> Any:
         raise
 
 
+def _check_numeric(X: Any) -> None:
+    """Refuse dates, durations and bytes, which NumPy would take for numbers without a word."""
+    dtypes = list(X.dtypes) if getattr(X, "ndim", 0) == 2 and hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
+    if isinstance(X, (list, tuple)) or dtypes == [np.dtype(object)]:
+        dtypes = [np.min_scalar_type(value) for value in np.ravel(np.array(list(X[:1]), dtype=object))]
+    wrong = [dtype for dtype in dtypes if getattr(dtype, "kind", "f") in "MmSV"]
+    if wrong:
+        raise ValueError(f"X must hold numbers, got {wrong[0]}; make numbers of dates, durations and bytes first")
+
+
 def check_vectors(estimator: Any, X: Any, vectors: bool, reset: bool = True) -> Any:
-    """Validate X as scikit-learn does if the measures compare vectors; otherwise only that it has rows."""
+    """Validate X as scikit-learn does if the measures compare vectors; otherwise only that it has rows.
+
+    Samples with fewer axes than those of ``fit`` are refused: it would be a single one, and its rows taken for samples.
+    """
     if vectors:
         sparse = "csr" if estimator.__sklearn_tags__().input_tags.sparse else False
-        return validated(estimator, X, accept_sparse=sparse, allow_nd=True, dtype=_exact_dtypes(X), reset=reset)
-    if n_rows(X) == 0:
+        X = validated(estimator, X, accept_sparse=sparse, allow_nd=True, dtype=_exact_dtypes(X), reset=reset)
+    elif n_rows(X) == 0:
         raise ValueError("X must have at least one row, got none")
+    axes = axes_of(X)
+    if reset:
+        estimator._axes = axes[:1]
+    elif axes and axes[-1] < max(getattr(estimator, "_axes", []), default=0):
+        raise ValueError(
+            f"samples must have as many axes as those of fit, {estimator._axes[0]:g}, got {axes[-1]:g}; "
+            "a single sample x goes in as [x] (and gray images where there were colors as X[..., None])"
+        )
     return X.tocsr() if issparse(X) else X
+
+
+def described(features: Any, X: Any) -> Any:
+    """Return what fitted features make of the samples X, one row for each of them."""
+    out = features.transform(X)
+    n, n_out = n_rows(X), n_rows(out)
+    if n != n_out:
+        raise ValueError(
+            f"features must return a row for every sample, got {n_out} for {n} samples from "
+            f"{type(features).__name__}; a single sample x goes in as [x]"
+        )
+    return out
 
 
 def _exact_dtypes(X: Any) -> tuple[Any, Any]:
@@ -152,14 +187,19 @@ def check_sample_weight(sample_weight: Any, n: int, dtype: Any) -> np.ndarray:
 
 
 def check_block(
-    block: Any, shape: tuple[int, int], what: str, name_pair: Callable[[int, int], str] | None = None
+    block: Any,
+    shape: tuple[int, int],
+    what: str,
+    name_pair: Callable[[int, int], str] | None = None,
+    dtype: Any = None,
 ) -> np.ndarray:
     """Return a block of similarities, samples by exemplars, or say what is wrong with it, and with which similarity.
 
     ``name_pair(i, j)`` says which pair row i and column j are of. Without it, numbers are not looked at: a block that
-    is only part of another is checked with that one.
+    is only part of another is checked with that one. The block comes in ``dtype``, if one is given, and must be finite
+    in it.
     """
-    block = np.asarray(block)
+    block = given = np.asarray(block)
     if block.shape != shape:
         raise ValueError(f"{what} must return a matrix of shape {shape} (samples, exemplars), got {block.shape}")
     if block.dtype.kind not in "fiub":
@@ -167,12 +207,15 @@ def check_block(
     if name_pair is None:
         return block
     with np.errstate(over="ignore", invalid="ignore"):
+        block = given if dtype is None else given.astype(dtype, copy=False)
         total = block.sum()  # looks for NaN and infinity without a matrix of true and false
     if not np.isfinite(total):
         bad = np.argwhere(~np.isfinite(block))
         if len(bad):  # otherwise it was only the sum that overflowed
             i, j = map(int, bad[0])
-            raise ValueError(f"{what} must be finite, got {block[i, j]} for the pair of {name_pair(i, j)}")
+            large = np.isfinite(given[i, j])
+            rule, advice = (f"finite in {block.dtype}", "; scale it down") if large else ("finite", "")
+            raise ValueError(f"{what} must be {rule}, got {given[i, j]} for the pair of {name_pair(i, j)}{advice}")
     return block
 
 

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.rows import n_rows, take
+from besvm._support.rows import evenly_spaced, n_rows, take
 from besvm._support.threads import slices
 from besvm.blocks.estimates import copies_bytes
 from besvm.blocks.stores import CACHE_BYTES, rows_for
 from besvm.expand.expander import FittedMeasure, in_dtype
 from besvm.expand.features import Samples, SharedFeatures
-from besvm.expand.fit import features_dtype, settle
+from besvm.expand.fit import settle
+from besvm.expand.precision import PROBE_ROWS, working_dtype
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
 
@@ -113,7 +114,7 @@ class Gram:
 
     def one_way(self, m: int, A: Items, B: Items) -> np.ndarray:
         """Return the similarities of the samples A to the exemplars B by measure m, as they are."""
-        return B.exemplars[m](A.samples[m], A.rows).astype(self.dtype, copy=False)
+        return B.exemplars[m](A.samples[m], A.rows, self.dtype)
 
 
 def _halved(block: np.ndarray) -> np.ndarray:
@@ -126,7 +127,7 @@ def fit_gram(X: Any, y: np.ndarray | None, measures: list[Measure], weights: np.
 
     Measures of weight 0 are left out.
     """
-    shared = SharedFeatures(X, y)
+    n, shared = n_rows(X), SharedFeatures(X, y)
     parts = []
     for measure, weight in zip(measures, weights, strict=True):
         if weight == 0:
@@ -136,8 +137,8 @@ def fit_gram(X: Any, y: np.ndarray | None, measures: list[Measure], weights: np.
             _check_precomputed(X)
         parts.append(Term(measure.label, similarity, number, float(weight)))
     seen = _seen(parts, Samples(X, shared.transformers))
-    compared = [(part.similarity, one.exemplars) for part, one in zip(parts, seen, strict=True)]
-    dtype = features_dtype(n_rows(X) ** 2, compared)
+    some = Gram(shared.transformers, parts, np.dtype(np.float64)).items(seen, evenly_spaced(np.arange(n), PROBE_ROWS))
+    dtype = working_dtype(n**2, some.exemplars, lambda: some.samples, some.rows)
     return Gram(shared.transformers, parts, dtype), _in_dtype(parts, seen, dtype)
 
 

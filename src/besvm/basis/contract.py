@@ -33,8 +33,9 @@ def checked_similarities(
         (len(rows), len(exemplar_rows)),
         f"the similarity {similarity.label!r}",
         lambda i, j: f"training rows {exemplar_rows[j]} and {rows[i]}",
+        dtype,
     )
-    return np.array(S, dtype=dtype)  # a copy: it will be normalized in place
+    return np.array(S)  # a copy: it will be normalized in place
 
 
 def pools_of(selector: Any, n: int, y: np.ndarray | None) -> list[tuple[np.ndarray, int]]:

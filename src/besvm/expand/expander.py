@@ -47,10 +47,11 @@ class FittedMeasure:
         kept: dict[str, Any] = {name: self.numbers[columns]}
         return replace(self, exemplars=take(self.exemplars, np.flatnonzero(columns)), **kept)
 
-    def __call__(self, samples: Any, first_row: int | np.ndarray) -> np.ndarray:
+    def __call__(self, samples: Any, first_row: int | np.ndarray, dtype: Any = None) -> np.ndarray:
         """Return the similarity of every sample, as the similarity wants them, to every exemplar, checked.
 
-        Messages count from ``first_row``; samples that do not follow each other come with all their row numbers.
+        They come in ``dtype``, if one is given. Messages count from ``first_row``; samples that do not follow each
+        other come with all their row numbers.
         """
         if "_compare" not in self.__dict__:  # packing the basis is worth doing once
             self._compare = self.similarity.against(self.exemplars)
@@ -60,7 +61,7 @@ class FittedMeasure:
             return f"{self.name_of(j)} and sample {sample}"
 
         shape = (n_rows(samples), self.width)
-        return check_block(self._compare(samples), shape, f"the similarity {self.label!r}", name_pair)
+        return check_block(self._compare(samples), shape, f"the similarity {self.label!r}", name_pair, dtype)
 
     def name_of(self, place: int) -> str:
         """Return what messages call the exemplar at ``place``."""
@@ -104,7 +105,7 @@ class Expander:
         for measure, columns in zip(self.measures, self.groups, strict=True):
             if measure.width:
                 seen = samples.seen_by(measure.similarity, measure.transformer)
-                out[:, columns] = measure(in_dtype(measure.similarity, seen, self.dtype), first_row)
+                out[:, columns] = measure(in_dtype(measure.similarity, seen, self.dtype), first_row, self.dtype)
         return out
 
     def within_basis(self, X: Any) -> list[np.ndarray]:
@@ -125,7 +126,7 @@ class Expander:
             else:
                 samples = exemplars
             samples = in_dtype(similarity, samples, self.dtype)
-            matrices.append(np.asarray(measure(samples, measure.numbers), dtype=np.float64))
+            matrices.append(measure(samples, measure.numbers, np.float64))
         return matrices
 
     def basis_labels(self, labels: np.ndarray | None) -> list[np.ndarray]:
@@ -162,6 +163,10 @@ def n_different(measures: list[FittedMeasure]) -> int:
 
 
 def in_dtype(similarity: Similarity, X: Any, dtype: np.dtype[Any]) -> Any:
-    """Return vectors in ``dtype`` for a similarity that takes any; anything else goes to its similarity as it is."""
-    floats = similarity.any_float and getattr(X, "dtype", None) in (np.float32, np.float64)
+    """Return vectors in ``dtype`` for a similarity that takes any; anything else goes to its similarity as it is.
+
+    Vectors of other similarities are made float64, where this is meant to save digits, but never float32.
+    """
+    may = similarity.any_float or (similarity.vectors and dtype == np.float64)
+    floats = may and getattr(X, "dtype", None) in (np.float32, np.float64)
     return X.astype(dtype) if floats and X.dtype != dtype else X

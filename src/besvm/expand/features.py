@@ -1,6 +1,7 @@
 """Where features enter: fitted once, and computed once per block for all measures that share them."""
 
 import pickle
+import warnings
 from typing import Any
 
 import joblib
@@ -8,8 +9,11 @@ import numpy as np
 from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows
+from besvm._support.validation import described
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
+
+UNEVEN = 100  # times the median standard deviation of the columns: what a column must have to be warned of
 
 
 class SharedFeatures:
@@ -19,6 +23,7 @@ class SharedFeatures:
         self.X, self.y = X, y
         self.transformers: list[Any] = []
         self._known: dict[str, int] = {}
+        self._warned = False
         self._some: dict[int | None, Any] = {None: X}  # of the rows that similarities are settled on
 
     def number_of(self, measure: Measure) -> int | None:
@@ -38,10 +43,28 @@ class SharedFeatures:
             self.transformers.append(clone(measure.features).fit(self.X, self.y))
         return self._known[recipe]
 
+    def warn_of_uneven_columns(self, similarity: Similarity) -> None:
+        """Warn, once, if a similarity of the vectors X would see little but a few columns of large numbers."""
+        X = self.X
+        if self._warned or not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and X.shape[1] > 2):
+            return
+        some = evenly_spaced(X, SETTLE_ROWS)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = some.std(axis=0, dtype=np.float64)[some.min(axis=0) < some.max(axis=0)]
+        self._warned = len(spread) > 2 and bool(spread.max() > UNEVEN * np.median(spread))
+        if self._warned:
+            warnings.warn(
+                f"the columns of X differ wildly in scale (the largest standard deviation is {spread.max():.3g}, the "
+                f"median {np.median(spread):.3g}), and {similarity.label!r} sees little but the largest; scale them, "
+                "as in make_pipeline(StandardScaler(), ...), unless they are in one unit",
+                UserWarning,
+                stacklevel=6,
+            )
+
     def to_settle_on(self, number: int | None) -> Any:
         """Return what a similarity is settled on: X itself or, behind features, at most 5,000 of its rows."""
         if number not in self._some:
-            self._some[number] = self.transformers[number].transform(evenly_spaced(self.X, SETTLE_ROWS))  # type: ignore[index]
+            self._some[number] = described(self.transformers[number], evenly_spaced(self.X, SETTLE_ROWS))  # type: ignore[index]
         return self._some[number]
 
 
@@ -58,7 +81,7 @@ class Samples:
     def behind(self, number: int | None) -> Any:
         """Return the features of the samples by transformer ``number``; None is for the samples themselves."""
         if number not in self._seen:
-            self._seen[number] = self._transformers[number].transform(self._seen[None])  # type: ignore[index]
+            self._seen[number] = described(self._transformers[number], self._seen[None])  # type: ignore[index]
         return self._seen[number]
 
     def seen_by(self, similarity: Similarity, number: int | None) -> Any:
@@ -82,7 +105,7 @@ class Behind(Similarity):
         return self.similarity.label
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        return self.similarity(self.features.transform(A), self.features.transform(B))
+        return self.similarity(described(self.features, A), described(self.features, B))
 
     def prepared(self, X: Any) -> tuple[Similarity, Any]:
-        return self.similarity.prepared(self.features.transform(X))
+        return self.similarity.prepared(described(self.features, X))

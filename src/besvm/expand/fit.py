@@ -7,15 +7,15 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from besvm._support.rows import evenly_spaced, n_rows
+from besvm._support.rows import evenly_spaced, n_rows, take
+from besvm._support.validation import described
 from besvm.basis.choose import Candidates, Chosen, choose_basis
 from besvm.expand.expander import Expander, FittedMeasure, in_dtype
-from besvm.expand.features import Behind, SharedFeatures
+from besvm.expand.features import Behind, Samples, SharedFeatures
+from besvm.expand.precision import to_probe, working_dtype
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
 from besvm.similarities.lookup import resolve
-
-SMALL = 1 << 18  # training features up to this many are float64: it costs nothing, and rounds nothing off
 
 
 def settle(
@@ -26,6 +26,8 @@ def settle(
     similarity = clone(resolve(measure.similarity))
     if number is not None:
         similarity = similarity.behind(shared.transformers[number])
+    elif similarity.needs_scaling:
+        shared.warn_of_uneven_columns(similarity)
     if similarity.settles:
         X = shared.X if similarity.raw_exemplars else shared.to_settle_on(number)
         options = {}
@@ -66,32 +68,24 @@ def fit_expander(
         )
         one.exemplars = _checked(one, X, features)
         fitted.append(one)
-    dtype = features_dtype(n_rows(X) * sum(one.width for one in fitted), [(m.similarity, m.exemplars) for m in fitted])
+    rows = to_probe(X)
+    some = Samples(take(X, rows), shared.transformers)
+    dtype = working_dtype(
+        n_rows(X) * sum(one.width for one in fitted),
+        fitted,
+        lambda: [some.seen_by(one.similarity, one.transformer) for one in fitted],
+        rows,
+    )
     for one in fitted:
         one.exemplars = in_dtype(one.similarity, one.exemplars, dtype)
     return Expander(shared.transformers, fitted, dtype)
-
-
-def features_dtype(n_numbers: int, compared: list[tuple[Similarity, Any]]) -> np.dtype[Any]:
-    """Return float64 for few features, or where float32 would round off what vectors differ by; else float32."""
-    exact = any(similarity.any_float and _needs_float64(vectors) for similarity, vectors in compared)
-    return np.dtype(np.float64 if n_numbers <= SMALL or exact else np.float32)
-
-
-def _needs_float64(vectors: Any) -> bool:
-    """Say whether float32 would round off what the vectors differ by, as with times in seconds since 1970."""
-    if issparse(vectors) or getattr(vectors, "dtype", None) != np.float64:
-        return False
-    spread = vectors.std(axis=0)
-    lost = np.finfo(np.float32).eps * np.abs(vectors).max(axis=0)
-    return bool((lost > 1e-3 * spread)[spread > 0].any())
 
 
 def _checked(measure: FittedMeasure, X: Any, features: Any) -> Any:
     """Return the exemplars as the similarity wants them, behind the features and finite."""
     similarity, exemplars = measure.similarity, measure.exemplars
     if features is not None and not similarity.raw_exemplars:
-        exemplars = features.transform(exemplars)
+        exemplars = described(features, exemplars)
     elif similarity.vectors and not similarity.precomputed:
         exemplars = _as_vectors(exemplars, X)
     if isinstance(exemplars, np.ndarray) and exemplars.dtype.kind == "f":

@@ -57,13 +57,13 @@ def _as_batch(images: np.ndarray) -> np.ndarray:
     _check_numeric(images)
     if images.ndim == 2:
         return images[None, :, :, None]
-    if images.ndim == 3:
+    if images.ndim == 3 and images.shape[2] not in (2, 4):  # with an alpha channel, or images too narrow to mean it
         return images[None] if images.shape[2] in (1, 3) else images[:, :, :, None]
     if images.ndim == 4 and images.shape[3] in (1, 3):
         return images
     raise ValueError(
         "images must have shape (h, w), (h, w, 3), (n, h, w) or (n, h, w, 3), or come as a list of images, "
-        f"got {images.shape}; put the colors last and leave out any alpha channel"
+        f"got {images.shape}; put the colors last and leave out any alpha channel (X[..., :3])"
     )
 
 
@@ -95,10 +95,10 @@ def _gray_levels(images: np.ndarray, first: int) -> np.ndarray:
 
 
 def _check_values(images: np.ndarray, first: int) -> None:
-    if images.size == 0 or (images.min() >= -LARGEST_VALUE and images.max() <= LARGEST_VALUE):  # False for NaN
+    # As Python's floats: in float16 the limit itself would be infinite. NaN is not within it either.
+    if images.size == 0 or (float(images.min()) >= -LARGEST_VALUE and float(images.max()) <= LARGEST_VALUE):
         return
-    good = (images >= -LARGEST_VALUE) & (images <= LARGEST_VALUE)
-    where = np.argwhere(~good)[0]
+    where = np.argwhere(~(np.abs(images.astype(np.float64)) <= LARGEST_VALUE))[0]
     raise ValueError(
         f"pixels must be finite and at most {LARGEST_VALUE:g} in size, image {first + where[0]} has "
         f"{images[tuple(where)]}; replace or drop it"

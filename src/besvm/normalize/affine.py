@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.norms import norms
 from besvm._support.rows import check_one_shape
 from besvm._support.validation import check_sample_weight, validated
 from besvm.blocks import MemoryBlocks, RowBlocks
@@ -91,12 +93,15 @@ class ZScore(Normalization):
     def learn(self, raw: RawSimilarities) -> Normalizer:
         blocks, (weights, mean, center) = raw.blocks, weighted_mean(raw.blocks, raw.weights)
 
-        def squares(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
-            moved = block - center
-            return (np.einsum("i,ij,ij->j", weights[rows], moved, moved, dtype=np.float64),)
+        roots = np.sqrt(weights)
 
-        scale = np.sqrt(blocks.sum(squares)[0] / float(weights.sum(dtype=np.float64)))
-        return Affine(center, _without_noise(scale, mean, blocks.dtype).astype(blocks.dtype))
+        def lengths(rows: slice, block: np.ndarray) -> np.ndarray:
+            moved = block - center
+            moved *= roots[rows, None]
+            return norms(moved, axis=0)
+
+        scale: np.ndarray = reduce(np.hypot, blocks.map(lengths)) / np.sqrt(float(weights.sum(dtype=np.float64)))
+        return Affine(center, _rounded(_without_noise(scale, mean, blocks.dtype), blocks.dtype))
 
 
 class Unscaled(Normalization):
@@ -197,16 +202,17 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
             self._check_shape(np.asarray(X))
         X = validated(self, X, dtype=(np.float64, np.float32), allow_nd=True, reset=False)
         self._check_shape(X)
-        out: np.ndarray = X - self.mean_.astype(X.dtype)
-        out /= X.dtype.type(self.scale_)
-        return out
+        out: np.ndarray = X - self.mean_  # in float64 if either is: float32 may not hold the mean of float64 rows
+        out /= self.scale_
+        return out.astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Undo :meth:`transform`."""
         check_is_fitted(self)
         X = check_array(X, dtype=(np.float64, np.float32), allow_nd=True)
         self._check_shape(X)
-        return X * X.dtype.type(self.scale_) + self.mean_.astype(X.dtype)
+        out: np.ndarray = X * self.mean_.dtype.type(self.scale_) + self.mean_
+        return out.astype(X.dtype, copy=False)
 
     def _check_shape(self, X: np.ndarray) -> None:
         if X.shape[1:] != self.mean_.shape:
@@ -229,24 +235,24 @@ def fit_mean_norm(
     row_weights, mean, center = weighted_mean(blocks, weights)
     factor = None if column_weights is None else column_weights.astype(blocks.dtype)
 
-    def norms(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
+    def totals(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
         centered = block - center
         if factor is not None:
             centered *= factor
-        squares = [np.einsum("ij,ij->i", centered[:, group], centered[:, group]) for group in groups]
-        return tuple(row_weights[rows] @ np.sqrt(part) for part in squares)
+        return tuple(row_weights[rows] @ norms(centered[:, group]) for group in groups)
 
     mass = float(row_weights.sum(dtype=np.float64))
     scale = np.empty(blocks.shape[1])
-    for group, total in zip(groups, blocks.sum(norms), strict=True):
+    for group, total in zip(groups, blocks.sum(totals), strict=True):
         scale[group] = total / mass
     scale = _without_noise(scale, mean, blocks.dtype)
-    return Affine(center, (scale if column_weights is None else scale / column_weights).astype(blocks.dtype))
+    return Affine(center, _rounded(scale if column_weights is None else scale / column_weights, blocks.dtype))
 
 
 def weighted_mean(blocks: RowBlocks, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the weights of the rows, and the mean of the columns in float64 and in the dtype of the blocks."""
-    weights = np.ones(blocks.shape[0], dtype=blocks.dtype) if weights is None else weights.astype(blocks.dtype)
+    """Return the weights of the rows, 1 in all, and the mean of the columns in float64 and in the blocks' dtype."""
+    weights = np.ones(blocks.shape[0]) if weights is None else weights / weights.max()
+    weights = (weights / weights.sum(dtype=np.float64)).astype(blocks.dtype)
     mean = blocks.sum(lambda rows, block: (weights[rows] @ block,))[0] / float(weights.sum(dtype=np.float64))
     return weights, mean, mean.astype(blocks.dtype)
 
@@ -254,6 +260,18 @@ def weighted_mean(blocks: RowBlocks, weights: np.ndarray | None) -> tuple[np.nda
 def _without_noise(scale: np.ndarray, mean: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     """Return the scales, 1 in place of those that are nothing but the rounding of the mean."""
     return np.where((scale == 0) | (scale <= np.finfo(dtype).eps * np.abs(mean)), 1.0, scale)
+
+
+def _rounded(scale: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Return the scales in ``dtype``, if it holds them: whatever is divided by infinity is zero."""
+    with np.errstate(over="ignore"):
+        out = scale.astype(dtype)
+    if not np.isfinite(out).all():
+        raise ValueError(
+            f"features must be small enough for their norm to be a finite {dtype}, got {np.max(scale):.3g}; "
+            "divide them by a constant"
+        )
+    return out
 
 
 def _column_weights(raw: RawSimilarities, balanced: bool) -> np.ndarray | None:

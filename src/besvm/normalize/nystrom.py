@@ -139,20 +139,24 @@ def _roots_of_covariances(
 ) -> list[tuple[np.ndarray, int]]:
     """Return the inverse root of the covariance of every group of columns, and its rank."""
     with np.errstate(over="ignore", invalid="ignore"):
-        w, _, center = weighted_mean(blocks, weights)
+        w, mean, center = weighted_mean(blocks, weights)
 
         def products(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
             centered = (block - center) * np.sqrt(w[rows, None])
-            return tuple(centered[:, group].T @ centered[:, group] for group in groups)
+            return np.sqrt(w[rows]) @ centered, *(centered[:, group].T @ centered[:, group] for group in groups)
 
-        covariances = [total / float(w.sum(dtype=np.float64)) for total in blocks.sum(products)]
+        mass = float(w.sum(dtype=np.float64))
+        left, *totals = (total / mass for total in blocks.sum(products))  # first, what rounding left of the mean
+        covariances = [K - np.outer(left[g], left[g]) for g, K in zip(groups, totals, strict=True)]
     if not all(np.isfinite(K).all() for K in covariances):
         largest = max(blocks.map(lambda rows, block: float(np.abs(block).max())))
         raise ValueError(
             f"similarities must be small enough for their covariance to be a finite {blocks.dtype}, got {largest:.3g}; "
             "divide them by a constant"
         )
-    return [inverse_root(K, "clip", rounding(K, blocks.dtype)) for K in covariances]
+    rounded_off = np.square(np.finfo(blocks.dtype).eps * mean)  # of numbers that vary little, far from zero
+    noise = [rounding(K, blocks.dtype) + rounded_off[group].sum() for K, group in zip(covariances, groups, strict=True)]
+    return [inverse_root(K, "clip", float(least)) for K, least in zip(covariances, noise, strict=True)]
 
 
 def _root_within(K: np.ndarray, spectrum: str, dtype: Any) -> tuple[np.ndarray, int]:

@@ -34,6 +34,8 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
         Whether the items are the rows of a 2-D numeric array; X is then validated as scikit-learn does.
     any_float : bool
         Whether vectors may come in float32 or float64, whichever the features are kept in.
+    needs_scaling : bool
+        Whether a column of large numbers outweighs the others, so that vectors with uneven columns are warned of.
     precomputed : bool
         Whether X holds similarities, not items: an exemplar is then a column of X, and kept as its number.
     raw_exemplars, raw_samples : bool
@@ -61,6 +63,7 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     psd: ClassVar[bool] = False
     vectors: ClassVar[bool] = False
     any_float: ClassVar[bool] = False
+    needs_scaling: ClassVar[bool] = False
     precomputed: ClassVar[bool] = False
     raw_exemplars: ClassVar[bool] = False
     raw_samples: ClassVar[bool] = False

@@ -130,7 +130,10 @@ def _compare(function: Function, exemplars: list[Any], A: Any) -> np.ndarray:
                     f"a similarity function must return a number, got {type(value).__name__} "
                     f"for the pair {_pair(exemplar, sample)}"
                 )
-            out[i, j] = value
+            try:
+                out[i, j] = value
+            except OverflowError:
+                out[i, j] = np.inf  # an integer beyond all floats: refused with the block, by the names of its pair
     return out
 
 

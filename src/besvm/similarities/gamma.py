@@ -11,6 +11,7 @@ from besvm._support.validation import is_positive
 from besvm.similarities.tiles import as_vectors
 
 MEDIAN_ROWS = 1000  # whose distances are compared
+LARGE_EXPONENT = 200  # of two: the squares of such numbers are still far from the limits of float64
 BLOCK_ITEMS = 1 << 20  # numbers of X to look at in one go
 
 
@@ -24,22 +25,40 @@ def settle_gamma(
         check_consistent_length(X, weights)
         if not (weights > 0).any():
             raise ValueError(f"gamma={gamma!r} needs a row that weighs more than 0, got none")
+        exponent = _exponent(X if weights.all() else X[weights > 0])
         if gamma == "scale":
-            spread = _standard_deviation(X, weights) ** order * X.shape[1]
+            small = _standard_deviation(X, weights, exponent) ** order * X.shape[1]
         else:
-            spread = _median(X, weights, order)
-        return 1.0 / spread if spread > 0 else 1.0
+            small = _median(X, weights, order, exponent)
+        with np.errstate(over="ignore", under="ignore", divide="ignore"):
+            inverse = 1 / np.ldexp(small, order * exponent)
+        if small > 0 and not 0 < inverse < np.inf:
+            raise ValueError(
+                f"gamma={gamma!r} needs X neither huge nor tiny, got about 1e{exponent * np.log10(2):.0f}; scale X"
+            )
+        return float(inverse) if small > 0 else 1.0
     if not is_positive(gamma):
         raise ValueError(f"gamma must be a positive number or {' or '.join(map(repr, choices))}, got {gamma!r}")
     return float(gamma)
 
 
-def _standard_deviation(X: Any, weights: np.ndarray) -> float:
-    """Return the deviation of all numbers of X, block by block: np.std would copy X, in float64."""
+def _exponent(X: Any) -> int:
+    """Return the k for which the numbers of X / 2^k can be squared: 0 where X itself can be."""
+    numbers = X.data if issparse(X) else X
+    largest = max(abs(float(numbers.max(initial=0))), abs(float(numbers.min(initial=0))))
+    exponent = int(np.frexp(largest)[1])
+    return exponent if abs(exponent) > LARGE_EXPONENT else 0
+
+
+def _standard_deviation(X: Any, weights: np.ndarray, exponent: int) -> float:
+    """Return the deviation of all numbers of X / 2^exponent, block by block: np.std would copy X, in float64."""
     total = squares = 0.0
-    shift = 0.0 if issparse(X) else X[np.argmax(weights > 0), 0]  # numbers far from zero would lose digits
+    # Numbers far from zero would lose digits.
+    shift = 0.0 if issparse(X) else np.ldexp(float(X[np.argmax(weights > 0), 0]), -exponent)
     for rows in slices(X.shape[0], max(1, BLOCK_ITEMS // max(1, X.shape[1]))):
         block, own = X[rows], weights[rows]
+        if exponent:
+            block = block * 2.0**-exponent
         if not own.all():
             block, own = block[own > 0], own[own > 0]
         if issparse(block):
@@ -53,13 +72,16 @@ def _standard_deviation(X: Any, weights: np.ndarray) -> float:
     return float(np.sqrt(max(0.0, squares / size - (total / size) ** 2)))
 
 
-def _median(X: Any, weights: np.ndarray, order: int) -> float:
-    """Return the median distance between two rows; w copies of a row make w (w - 1) / 2 pairs of distance 0."""
+def _median(X: Any, weights: np.ndarray, order: int, exponent: int) -> float:
+    """Return the median distance between two rows of X / 2^exponent.
+
+    The w copies of a row of weight w make w (w - 1) / 2 pairs of distance 0.
+    """
     from scipy.spatial.distance import pdist
 
     rows, copies = _evenly_spaced(weights)
     some = X[rows].toarray() if issparse(X) else X[rows]
-    distances = pdist(some, "cityblock" if order == 1 else "sqeuclidean")
+    distances = pdist(some * 2.0**-exponent, "cityblock" if order == 1 else "sqeuclidean")
     if (copies == 1).all():
         return float(np.median(distances)) if len(distances) else 0.0
     first, second = np.triu_indices(len(rows), 1)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
-from besvm._support.validation import check_block
+from besvm._support.validation import check_block, described
 from besvm.similarities.contract import Similarity, diagonal, name_of
 from besvm.similarities.lookup import resolve
 from besvm.similarities.variants import Variants, Worth, together, total, totals, variant_groups, variants_of
@@ -106,14 +106,14 @@ class VariantSimilarity(Similarity):
         """Fit the inner similarity on the unmodified samples X, as the features describe them."""
         inner = self._inner(fitted=False)
         if inner.settles:
-            some = X if self.features_ is None else self.features_.transform(evenly_spaced(X, SETTLE_ROWS))
+            some = X if self.features_ is None else described(self.features_, evenly_spaced(X, SETTLE_ROWS))
             inner = clone(inner).fit(some)
         self.similarity_ = inner
         return self
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        described = self.raw_samples or self.features_ is None
-        return self.against(B)(A if described else self.features_.transform(A))
+        as_they_are = self.raw_samples or self.features_ is None
+        return self.against(B)(A if as_they_are else described(self.features_, A))
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
         """Return the function that compares samples with the raw basis, whose variants are made and packed once."""
@@ -147,11 +147,11 @@ class VariantSimilarity(Similarity):
         """Return which variants of the sample x and of the exemplar y are compared; of equally good ones, the first."""
         inner = self._inner()
 
-        def described(item: Any, side: str) -> tuple[Any, Worth]:
+        def varied(item: Any, side: str) -> tuple[Any, Worth]:
             several = variants_of(item, getattr(self, f"{side}_variants"), f"{side}_variants")
             return self._described(side, together(several), np.arange(len(several)), inner, self.features_)
 
-        (of_x, worth_x), (of_y, worth_y) = described(x, "sample"), described(y, "exemplar")
+        (of_x, worth_x), (of_y, worth_y) = varied(x, "sample"), varied(y, "exemplar")
         K = np.asarray(inner(of_x, of_y))  # (variants of x, variants of y)
         worth = total(K, worth_y, worth_x)
         z_x, z_y = (int(z) for z in np.unravel_index(np.argmax(worth), K.shape))
@@ -183,7 +183,7 @@ class VariantSimilarity(Similarity):
     ) -> tuple[Any, Worth]:
         """Return some variants as the inner similarity compares them, and what choosing them adds."""
         if features is not None:
-            variants = features.transform(variants)
+            variants = described(features, variants)
         return variants, self._worth(side, inner, variants, order)
 
 

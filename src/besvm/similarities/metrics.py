@@ -14,6 +14,10 @@ SCIPY_NAMES = (  # the distances of SciPy's cdist that need no parameters and th
     "braycurtis", "canberra", "chebyshev", "correlation", "dice", "hamming", "jaccard", "matching", "minkowski",
     "rogerstanimoto", "russellrao", "sokalsneath", "sqeuclidean", "yule",
 )  # fmt: skip
+EACH_COLUMN_BY_ITSELF = {  # compared as equal or not, or relative to its own size
+    "additive_chi2", "canberra", "chi2", "dice", "hamming", "jaccard", "matching", "rogerstanimoto", "russellrao",
+    "sokalsneath", "yule",
+}  # fmt: skip
 NOT_OF_VECTORS = {"precomputed", "haversine", "nan_euclidean"}  # or not of finite ones
 
 
@@ -41,6 +45,10 @@ class NegativeDistance(VectorSimilarity):
     @property
     def label(self) -> str:
         return f"-{self.metric}"
+
+    @property
+    def needs_scaling(self) -> bool:  # type: ignore[override]
+        return self.metric not in EACH_COLUMN_BY_ITSELF
 
     def tile(self, basis: np.ndarray) -> TileFunction:
         if self.metric in ("euclidean", "l2", "sqeuclidean"):
@@ -82,6 +90,10 @@ class PairwiseKernel(VectorSimilarity):
     @property
     def label(self) -> str:
         return self.metric
+
+    @property
+    def needs_scaling(self) -> bool:  # type: ignore[override]
+        return self.metric not in EACH_COLUMN_BY_ITSELF
 
     def tile(self, basis: np.ndarray) -> TileFunction:
         from sklearn.metrics.pairwise import pairwise_kernels

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from besvm._support.norms import norms
+
 TileFunction = Callable[[np.ndarray, np.ndarray], Any]  # (rows of A, tile to fill)
 
 
@@ -106,6 +108,8 @@ def squares(A: np.ndarray) -> np.ndarray:
 
 def unit_rows(A: np.ndarray) -> np.ndarray:
     """Return the rows scaled to length one; a zero row stays zero."""
-    norms = np.sqrt(squares(A))
-    norms[norms == 0] = 1
-    return A / norms[:, None]
+    with np.errstate(over="ignore"):
+        lengths = norms(A).astype(A.dtype)
+    lengths[lengths == 0] = 1
+    lengths[np.isinf(lengths)] = np.nan  # or else such a row would be similar to nothing
+    return A / lengths[:, None]

@@ -33,6 +33,7 @@ class VectorSimilarity(Similarity):
 
     vectors: ClassVar[bool] = True
     any_float: ClassVar[bool] = True
+    needs_scaling: ClassVar[bool] = True
 
     @abstractmethod
     def tile(self, basis: np.ndarray) -> TileFunction:
@@ -249,9 +250,13 @@ class Tanimoto(VectorSimilarity):
     symmetric = True
 
     def tile(self, basis: np.ndarray) -> TileFunction:
+        exponent = int(np.frexp(np.abs(basis).max(initial=0))[1])
+        scaled = abs(exponent) > 8  # to numbers whose squares neither overflow nor vanish; it changes no ratio
+        basis = np.ldexp(basis, -exponent) if scaled else basis
         dot, basis_squares = dot_with(basis), squares(basis)
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
+            A = np.ldexp(A, -exponent) if scaled else A
             dot(A, out)
             union = squares(A)[:, None] + basis_squares
             union -= out
