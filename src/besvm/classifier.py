@@ -16,7 +16,7 @@ from besvm._support.validation import atomic_fit, check_choice, check_positive, 
 from besvm.blocks.fill import by_blocks, filled
 from besvm.blocks.plan import plan_training
 from besvm.expand import Expander, FeatureMap, fit_expander, learn_feature_map, mark_input, training_set
-from besvm.linear import MarginClassifier
+from besvm.linear import MarginClassifier, check_c
 from besvm.measures import TunableMeasures, as_measures
 from besvm.normalize import Normalization, as_normalization
 from besvm.solver.one_vs_one import largest_pair
@@ -97,7 +97,7 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
         *,
         basis: Any = "auto",
         normalize: Any = "mean-norm",
-        C: float = 1.0,
+        C: float | str = 1.0,
         penalty: str = "l2",
         multi_class: str = "ovr",
         fit_intercept: bool = True,
@@ -144,7 +144,7 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
         check_choice("penalty", self.penalty, tuple(SOLVERS))
         normalization = as_normalization(self.normalize)
         check_multi_class(self.multi_class, normalization)
-        check_positive("C", self.C)  # before anything is computed
+        check_c(self.C)  # before anything is computed
         check_positive("tol", self.tol)
         measures = as_measures(self.measures)
         X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
@@ -160,7 +160,7 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
                 n,
                 width,
                 itemsize,
-                n_columns(n, len(classes), self.probability),
+                n_columns(n, len(classes), self.probability or self.C == "auto"),
                 penalty=self.penalty,
                 beside=beside,
                 storage=self.storage,

@@ -256,8 +256,8 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         beside = as_normalization(self.normalize).takes(expander.widths, n, itemsize)
         limits: dict[str, Any] = {"beside": beside, "memory_limit": self.memory_limit}
         if self.refit:  # what the classifier will refuse, is refused before the search
-            plan_training(n, widest, itemsize, n_columns(n, len(self.classes_), probability=True), **limits)
-        columns = n_columns(len(split.labels), len(split.classes), probability=False)
+            plan_training(n, widest, itemsize, n_columns(n, len(self.classes_), hold_out=True), **limits)
+        columns = n_columns(len(split.labels), len(split.classes), hold_out=False)
         limits["features"] = itemsize * split.n_all * expander.width
         limits["folder"] = None if self.folder is None else Path(self.folder)
         planned = partial(plan_training, len(split.labels), widest, itemsize, columns, **limits)

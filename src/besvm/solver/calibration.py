@@ -1,19 +1,20 @@
 """Probabilities: rows held out of training, and the slope that makes their labels most likely."""
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 
 from besvm.blocks import RowBlocks
+from besvm.solver.design import TINY
 from besvm.solver.problem import Problem
 
-ONE_FOLD_FROM = 5000  # rows: a fifth of them is then plenty to settle one number
+ONE_FOLD_FROM, TWO_FOLDS_FROM = 5000, 1000  # rows: one or two fifths of them are then plenty to settle one number
 N_FOLDS = 5
 MAX_SLOPE = 1e3
 
 
 def n_folds_for(n: int) -> int:
     """Return how many folds are held out in turn to settle the probabilities."""
-    return 1 if n >= ONE_FOLD_FROM else N_FOLDS
+    return 1 if n >= ONE_FOLD_FROM else 2 if n >= TWO_FOLDS_FROM else N_FOLDS
 
 
 def held_out_problem(problem: Problem, fold: np.ndarray, n_folds: int) -> Problem:
@@ -72,19 +73,26 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     return rank
 
 
-def calibrate(
-    margins: np.ndarray, fold: np.ndarray, n_folds: int, labels: np.ndarray, weights: np.ndarray, n_classes: int
-) -> float:
+def held_out_scores(
+    margins: np.ndarray, fold: np.ndarray, n_folds: int, problem: Problem, n_classes: int
+) -> tuple[float, float, float]:
     """Return the slope a that makes softmax(a f), or for two classes sigmoid(a f), most likely on held-out rows.
 
-    ``margins`` (n, n_folds * K) are those of the models that left each fold out. One slope for all classes keeps the
-    most probable class the predicted one.
+    After it come the accuracy and the log loss there. ``margins`` (n, n_folds * K) are those of the models that left
+    each fold out. One slope for all classes keeps the most probable class the predicted one.
     """
     K = margins.shape[1] // n_folds
     rows = np.flatnonzero(fold < n_folds)
+    labels, weights = problem.labels[rows], problem.weights[rows].astype(np.float64)
     columns = fold[rows, None].astype(int) * K + np.arange(K)
     held_out = np.take_along_axis(margins[rows], columns, axis=1).astype(np.float64)
-    return most_likely_slope(held_out, labels[rows], weights[rows].astype(np.float64), n_classes)
+    slope = most_likely_slope(held_out, labels, weights, n_classes)
+    if len(rows) == 0:
+        return slope, np.nan, np.nan
+    scores = slope * (np.hstack([-held_out, held_out]) / 2 if n_classes == 2 else held_out)
+    own = np.take_along_axis(log_softmax(scores, axis=1), labels[:, None], axis=1)[:, 0]
+    mass = max(weights.sum(), TINY)
+    return slope, float(weights @ (scores.argmax(axis=1) == labels) / mass), float(-weights @ own / mass)
 
 
 def most_likely_slope(margins: np.ndarray, labels: np.ndarray, weights: np.ndarray, n_classes: int) -> float:

@@ -116,7 +116,7 @@ class _Newton(Columns):
         super().__init__(blocks, problem, C, intercept)
         self.stage = np.full(len(problem.positive), C)  # (k,) the C of every column at present
         self.max_rank = max_rank
-        if preconditioner is not None and preconditioner.dtype == self.dtype:
+        if preconditioner is not None and preconditioner.dtype == self.dtype and preconditioner.serves(C):
             self.preconditioner = preconditioner
 
     def _best_intercept(self, balance: np.ndarray, mass: np.ndarray) -> np.ndarray:

@@ -39,6 +39,12 @@ def fit_pairs(
     n_folds = n_folds_for(len(labels)) if probability else 0
     whole = Problem(labels, np.arange(n_classes), weights)
     fold = folds(blocks, whole, n_classes) if probability else np.zeros(len(labels), dtype=np.int8)
+    path = None
+    if training.C == "auto":  # one C for all pairs, picked one-vs-rest
+        if not probability:
+            fold = folds(blocks, whole, n_classes)
+        path = training.held_out(blocks, whole, fold, n_folds_for(len(labels)), n_classes)[0]
+        training = replace(training, C=path.best if path else 1.0)
     coef, intercept = np.zeros((n_folds + 1, D, len(pairs))), np.zeros((n_folds + 1, len(pairs)))  # the last: all rows
     results = []
     with progress("training pairs of classes", len(pairs), verbose) as shown:
@@ -50,7 +56,8 @@ def fit_pairs(
             part = MemoryBlocks(gather(blocks, rows, columns))
             problem = Problem((labels[rows] == b).astype(np.intp), np.array([1]), weights[rows])
             with threads_for(4 * part.matrix.size * max(n_folds, 1)):
-                result, held_out = training(part, problem, fold[rows], n_folds)
+                trained = training(part, problem, fold[rows], n_folds)
+            result, held_out = trained.result, trained.held_out
             if held_out is not None:
                 coef[:n_folds, columns, k], intercept[:n_folds, k] = held_out.coef.T, held_out.intercept
             coef[n_folds, columns, k], intercept[n_folds, k] = result.coef[:, 0], result.intercept[0]
@@ -63,7 +70,7 @@ def fit_pairs(
         slope = most_likely_slope(class_scores(margins, pairs, n_classes), labels[rows], weights[rows], n_classes)
     ending = Ending.of(results)
     training.warn_unless_converged(ending)
-    return LinearModel(coef[n_folds].T, intercept[n_folds], slope, ending)
+    return LinearModel(coef[n_folds].T, intercept[n_folds], slope, ending, path)
 
 
 def gather(blocks: RowBlocks, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ import numpy as np
 from besvm._support.progress import progress, say
 from besvm._support.threads import threads_for
 from besvm.blocks import RowBlocks
-from besvm.solver.calibration import calibrate, folds, n_folds_for
+from besvm.solver.calibration import folds, held_out_scores, n_folds_for
 from besvm.solver.problem import Problem
 from besvm.solver.training import Ending, LinearModel, Training
 
@@ -25,10 +25,12 @@ def fit_linear(
     positive = np.array([1]) if n_classes == 2 else np.arange(n_classes)
     problem = Problem(labels, positive, weights)
     n, D = blocks.shape
-    n_folds = n_folds_for(n) if probability else 0
-    fold = folds(blocks, problem, n_classes) if probability else None
-    with threads_for(4 * n * D * n_columns(n, n_classes, probability)), progress("training", verbose=verbose) as shown:
-        result, held_out = training(blocks, problem, fold, n_folds, start, shown.note)
+    hold_out = probability or training.C == "auto"
+    n_folds = n_folds_for(n) if hold_out else 0
+    fold = folds(blocks, problem, n_classes) if hold_out else None
+    with threads_for(4 * n * D * n_columns(n, n_classes, hold_out)), progress("training", verbose=verbose) as shown:
+        trained = training(blocks, problem, fold, n_folds, n_classes, start, shown.note)
+    result, held_out = trained.result, trained.held_out
     ending = Ending.of([result])
     say(
         verbose,
@@ -37,12 +39,12 @@ def fit_linear(
     )
     training.warn_unless_converged(ending)
     slope = None
-    if held_out is not None and fold is not None:
-        slope = calibrate(held_out.margins, fold, n_folds, labels, weights, n_classes)
-    return LinearModel(result.coef.T, result.intercept, slope, ending)
+    if probability and held_out is not None and fold is not None:
+        slope = held_out_scores(held_out.margins, fold, n_folds, problem, n_classes)[0]
+    return LinearModel(result.coef.T, result.intercept, slope, ending, trained.path)
 
 
-def n_columns(n: int, n_classes: int, probability: bool) -> int:
+def n_columns(n: int, n_classes: int, hold_out: bool) -> int:
     """Return how many columns are ever solved at once."""
     one_vs_rest = 1 if n_classes == 2 else n_classes
-    return one_vs_rest * (n_folds_for(n) if probability else 1)
+    return one_vs_rest * (n_folds_for(n) if hold_out else 1)

@@ -13,6 +13,7 @@ from besvm.blocks.stores import CACHE_BYTES, rows_for
 from besvm.solver.design import Design
 
 FLAT = 40.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
+REUSED = 4.0  # times as much, before a new sketch pays
 ILL_CONDITIONED = 0.01  # rounding errors of this share of the flat part are worth a second projection
 DAMPED = 0.1  # the share of a diagonal that is trusted, as it knows nothing of what features have in common
 
@@ -37,6 +38,10 @@ class Preconditioner:
     def dtype(self) -> np.dtype[Any]:
         """The precision it was made in."""
         return self.coordinates.dtype
+
+    def serves(self, C: float) -> bool:
+        """Return whether it is good enough for this C too."""
+        return C * self.rest <= REUSED * FLAT
 
     def at(self, active: np.ndarray, C: np.ndarray) -> Apply:
         """Return the approximate inverse of I + 2Cₖ φᵀ diag(active[:, k]) φ, for every column k at once."""
@@ -96,6 +101,10 @@ class Diagonal:
     def dtype(self) -> np.dtype[Any]:
         """The precision it is made in."""
         return np.dtype(self.design.dtype)
+
+    def serves(self, C: float) -> bool:
+        """Return whether it is good enough for this C too: it is made anew at every step."""
+        return False
 
     def at(self, active: np.ndarray, C: np.ndarray) -> Apply:
         """Return the approximate inverse of I + 2Cₖ φᵀ diag(active[:, k]) φ, for every column k at once."""

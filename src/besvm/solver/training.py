@@ -6,13 +6,15 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from besvm.blocks import RowBlocks
 from besvm.solver.calibration import held_out_problem
+from besvm.solver.choose_c import Path, pick_c
+from besvm.solver.columns import Report, Start
 from besvm.solver.design import Intercept
 from besvm.solver.l1 import solve_l1
 from besvm.solver.newton import solve
@@ -47,6 +49,15 @@ class Ending:
 
 
 @dataclass(frozen=True)
+class Trained:
+    """The solution on all rows, those that leave a fold out, and how C was picked."""
+
+    result: Result
+    held_out: Result | None = None
+    path: Path | None = None
+
+
+@dataclass(frozen=True)
 class LinearModel:
     """Coefficients (K, D), intercepts (K,), the slope of the probabilities, and how the solver ended."""
 
@@ -54,13 +65,14 @@ class LinearModel:
     intercept: np.ndarray
     slope: float | None
     ending: Ending
+    path: Path | None = None  # how C was picked, if it was
 
 
 @dataclass(frozen=True)
 class Training:
     """The parameters of training; ``memory`` is what the plan says that a solver may take."""
 
-    C: float
+    C: float | Literal["auto"]
     penalty: str
     intercept: Intercept
     tol: float
@@ -73,22 +85,50 @@ class Training:
         problem: Problem,
         fold: np.ndarray | None = None,
         n_folds: int = 0,
-        start: tuple[np.ndarray, np.ndarray] | None = None,
-        report: Callable[[str], None] | None = None,
-    ) -> tuple[Result, Result | None]:
+        n_classes: int = 2,
+        start: Start | None = None,
+        report: Report | None = None,
+    ) -> Trained:
         """Return the solution on all rows and, where there are folds, those that leave one of the folds out.
 
         The mean of these is where the last solve starts from, with the preconditioner of the first.
         """
-        shared = {"C": self.C, "intercept": self.intercept, "max_iter": self.max_iter, "report": report}
-        solver = partial(SOLVERS[self.penalty], blocks, **shared, **self.memory)
-        held_out = None
-        if fold is not None and n_folds:
-            held_out = solver(held_out_problem(problem, fold, n_folds), tol=max(self.tol, HELD_OUT_TOL))
-            start = start or _average(held_out, len(problem.positive))
-            if held_out.preconditioner is not None:
-                solver = partial(solver, preconditioner=held_out.preconditioner)
-        return solver(problem, tol=self.tol, start=start), held_out
+        if fold is None or not n_folds:
+            return Trained(self.solver(blocks, report)(problem, C=self.C, tol=self.tol, start=start))
+        path, held_out = self.held_out(blocks, problem, fold, n_folds, n_classes, report)
+        shared = {} if held_out.preconditioner is None else {"preconditioner": held_out.preconditioner}
+        start = start or _average(held_out, len(problem.positive))
+        C = self.C if path is None else path.best
+        result = self.solver(blocks, report)(problem, C=C, tol=self.tol, start=start, **shared)
+        return Trained(result, held_out, path)
+
+    def solver(self, blocks: RowBlocks, report: Report | None) -> Callable[..., Result]:
+        """Return the solver of this penalty on these features."""
+        shared = {"intercept": self.intercept, "max_iter": self.max_iter, "report": report}
+        return partial(SOLVERS[self.penalty], blocks, **shared, **self.memory)
+
+    def held_out(
+        self,
+        blocks: RowBlocks,
+        problem: Problem,
+        fold: np.ndarray,
+        n_folds: int,
+        n_classes: int,
+        report: Report | None = None,
+    ) -> tuple[Path | None, Result]:
+        """Return the solutions that leave a fold out; with C="auto" those at the best C, and the path to it."""
+        solver, columns = self.solver(blocks, report), held_out_problem(problem, fold, n_folds)
+        tol = max(self.tol, HELD_OUT_TOL)
+
+        def solve_at(C: float, last: Result | None) -> Result:
+            if last is None:
+                return solver(columns, C=C, tol=tol)
+            shared = {} if last.preconditioner is None else {"preconditioner": last.preconditioner}
+            return solver(columns, C=C, tol=tol, start=(last.coef, last.intercept), **shared)
+
+        if self.C == "auto":
+            return pick_c(solve_at, problem, fold, n_folds, n_classes)
+        return None, solve_at(self.C, None)
 
     def warn_unless_converged(self, ending: Ending) -> None:
         """Warn of problems that stopped short of ``tol``, and say what would help."""
