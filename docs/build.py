@@ -20,9 +20,11 @@ import besvm.normalize
 import besvm.selection
 import besvm.similarities
 import besvm.testing
-from besvm.reproduction.cells import PAPER, tally
+from besvm.reproduction.cells import PAPER, columns_of, tally
+from besvm.reproduction.config import Config
+from besvm.reproduction.experiments import MODULES as EXPERIMENTS
 from besvm.reproduction.experiments import experiments
-from besvm.reproduction.page import claims_of, markdown_page, read_page
+from besvm.reproduction.page import TITLE, Page, both_claims, claims_of, cost, section_of, show
 
 DOCS = Path(__file__).parent
 ORDER = (
@@ -77,7 +79,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 def cell(value: Any) -> str:
     """Return a value as text, floats to three digits."""
-    if value is None:
+    if value is None or value != value:  # NaN
         return ""
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
@@ -198,13 +200,62 @@ def results() -> str:
     return markdown_page(read_page(DOCS / "results"), "results/figures")
 
 
+def read_page(folder: Path) -> Page:
+    """Return the page of the tables that a reproduction has written into ``folder``; without the figures themselves."""
+    kept = {path.stem: json.loads(path.read_text()) for path in (folder / "tables").glob("*.json")}
+    tables = {name: entry["rows"] for name, entry in kept.items()}
+    sections = []
+    shown = [experiment for experiment in experiments() if experiment.name in kept]
+    for one in shown:
+        entry = kept[one.name]
+        sizes: Any = {key: tuple(size) if isinstance(size, list) else size for key, size in entry["config"].items()}
+        sections.append(section_of(one, Config(**sizes), tables, dict.fromkeys(entry["figures"], b""), entry))
+    about = [*dict.fromkeys(kept[one.name]["about"] for one in shown), cost(sections)]
+    missing = [name for name in EXPERIMENTS if name not in kept]
+    if missing:
+        about.append(f"Not run yet, and so not on this page: {', '.join(missing)}.")
+    warnings = dict.fromkeys(kept[one.name]["warning"] for one in shown)
+    return Page(sections, " ".join(about), " ".join(warnings).strip())
+
+
+def markdown_page(page: Page, figures: str) -> str:
+    """Return the page in Markdown; ``figures`` is the folder of the PNG files, as seen from the page."""
+    lines = [f"# {TITLE}", "", page.about, *(["", f"**{page.warning}**"] if page.warning else [])]
+    for _, title, said, found in both_claims(page.sections):
+        rows = [
+            {"claim": c.sentence, "measured": c.measured, "holds if": c.criterion, "verdict": c.verdict}
+            for _, c in found
+        ]
+        lines += ["", f"## {title}", "", said, "", *results_table(rows)]
+    for section in page.sections:
+        title, captions = section.experiment.title, section.experiment.captions
+        lines += ["", f"## {title}", "", f"> The paper: {section.experiment.paper}", ""]
+        lines += [section.note, ""] if section.note else []
+        for name in section.figures:
+            lines += [f"![{title}: {name}]({figures}/{name}.png)", ""]
+            lines += [f"*{captions[name]}*", ""] if name in captions else []
+        lines += results_table(section.table)
+        lines += ["", section.took] if section.table and section.seconds else []
+        lines += [line for text in section.left_out for line in ("", f"Left out: {text}")]
+    return "\n".join(lines) + "\n"
+
+
+def results_table(rows: list[dict[str, Any]]) -> list[str]:
+    """Return a table as the page of the reproduction shows it."""
+    if not rows:
+        return []
+    columns = columns_of(rows)
+    lines = ["| " + " | ".join(name.replace("_", " ") for name in columns) + " |", "|" + " --- |" * len(columns)]
+    return lines + ["| " + " | ".join(show(row.get(n)).replace("|", "\\|") for n in columns) + " |" for row in rows]
+
+
 def analysis() -> str:
     """Return the page on the alternatives, with the measured tables filled in between their markers."""
     text = (DOCS / "analysis.md").read_text()
     for name in re.findall(r"<!-- (\w+) -->", text):
         (experiment,) = experiments([name])
         rows = json.loads((DOCS / "results" / "tables" / f"{name}.json").read_text())["rows"]
-        shown = table(experiment.summary(rows))
+        shown = table(list(experiment.summary(rows)))
         text = filled_in(text, name, shown)
     return text
 

@@ -4,6 +4,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores: threads 
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
 
+import runpy
+from pathlib import Path
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -22,6 +25,12 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def build():
+    """What writes the pages of the documentation."""
+    return runpy.run_path(str(Path(__file__).parent.parent / "docs" / "build.py"))
 
 
 @pytest.fixture(scope="session")

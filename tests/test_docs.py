@@ -1,7 +1,6 @@
 """What the pages show must run, and must be up to date."""
 
 import re
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +11,6 @@ import pytest
 from besvm.reproduction.experiments import MODULES
 
 ROOT = Path(__file__).parent.parent
-
-
-@pytest.fixture(scope="module")
-def build():
-    return runpy.run_path(str(ROOT / "docs" / "build.py"))
 
 
 def test_every_link_leads_somewhere(build):

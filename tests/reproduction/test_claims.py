@@ -10,13 +10,11 @@ from besvm.reproduction.cells import (
     OURS,
     PAPER,
     Claim,
+    Experiment,
     Undefined,
     check,
     columns_of,
     distinct,
-    known,
-    minus,
-    of_all,
     tally,
     value,
     where,
@@ -25,7 +23,7 @@ from besvm.reproduction.config import FULL, M2, MEASURES, QUICK
 from besvm.reproduction.experiments import MODULES, experiments
 from besvm.reproduction.experiments.eigs import correlation
 from besvm.reproduction.experiments.sparsity import lead, sparser, sparsest
-from besvm.reproduction.page import Page, Section, html_page, markdown_page, show, write_table
+from besvm.reproduction.page import Page, Section, html_page, show, write_table
 
 TABLE = [{"a": 1, "b": 0.5}, {"a": 2, "b": 0.25}, {"a": 1, "b": 1.5}]
 
@@ -33,21 +31,29 @@ TABLE = [{"a": 1, "b": 0.5}, {"a": 2, "b": 0.25}, {"a": 1, "b": 1.5}]
 def test_tables():
     assert where(TABLE, a=2) == [TABLE[1]]
     assert value(TABLE, "b", a=1) == 1.0
-    assert value(TABLE, "b", a=3) is None
+    assert np.isnan(value(TABLE, "b", a=3))
     assert distinct(TABLE, "a") == [1, 2]
     assert columns_of([{"a": 1, "long": [1, 2]}, {"a": 2, "b": 3}]) == ["a", "b"]
 
 
 def test_what_is_not_known_of_some_is_not_known_of_all():
-    assert known([0.5, 0.7]) == [0.5, 0.7]
-    assert known([0.5, None]) is known([]) is None
-    assert (of_all(max, [0.5, 0.7]), of_all(max, [0.5, None])) == (0.7, None)
-    assert (minus(3.0, 1.0), minus(3.0, None), minus(None, 1.0)) == (2.0, None, None)
+    known, missing = (value(TABLE, "b", a=a) for a in (1, 3))
+    for one in (known - missing, missing / known, np.max([missing, known]), np.min([known, missing])):
+        assert check(*WORDS, lambda a: a > 1, [known, one]).verdict == "not measured"
 
 
 @pytest.mark.parametrize(
     ("entry", "text"),
-    [(0.61234, "0.612"), (2.2, "2.2"), (12.5, "12.5"), (0.0, "0"), (12345, "12,345"), (None, ""), (True, "yes")],
+    [
+        (0.61234, "0.612"),
+        (2.2, "2.2"),
+        (12.5, "12.5"),
+        (0.0, "0"),
+        (12345, "12,345"),
+        (None, ""),
+        (np.nan, ""),
+        (True, "yes"),
+    ],
 )
 def test_entries_are_shown_for_people(entry, text):
     assert show(entry) == text
@@ -60,7 +66,7 @@ def test_claim_without_its_values_is_not_measured():
     assert check(*WORDS, lambda a: a > 1, [2.0]).verdict == "holds"
     assert check(*WORDS, lambda a: a > 1, [2.0]).measured == "2.0"
     assert check(*WORDS, lambda a: a > 1, [0.5]).verdict == "does not hold"
-    assert check(*WORDS, lambda a: a > 1, [None]).verdict == "not measured"
+    assert check(*WORDS, lambda a: a > 1, [np.nan]).verdict == "not measured"
     undefined = check(*WORDS, lambda a: a > 1, [Undefined("nothing varies")])
     assert (undefined.verdict, undefined.measured) == ("undefined", "nothing varies")
 
@@ -70,7 +76,7 @@ def test_correlation_is_pearsons():
     x = np.array([row["NgRat"] for row in table])
     assert correlation(table, "NgRat", "accuracy") == pytest.approx(np.corrcoef(x, x**2)[0, 1])
     assert isinstance(correlation([{"NgRat": 0.0, "accuracy": 0.5}] * 6, "NgRat", "accuracy"), Undefined)
-    assert correlation(table[:3], "NgRat", "accuracy") is None
+    assert np.isnan(correlation(table[:3], "NgRat", "accuracy"))
 
 
 def test_sparser_reads_the_curve_between_two_sizes():
@@ -84,7 +90,7 @@ def test_lead_is_the_smallest_at_equal_size():
     ours = [{"accuracy": 0.6, "exemplars": 10}, {"accuracy": 0.8, "exemplars": 1000}]
     kernel = [{"accuracy": 0.65, "exemplars": 100}, {"accuracy": 0.78, "exemplars": 5000}]
     assert lead(kernel, ours, "exemplars") == pytest.approx(0.02)
-    assert lead([{"accuracy": 0.1, "exemplars": 5}], ours, "exemplars") is None  # smaller than anything of ours
+    assert np.isnan(lead([{"accuracy": 0.1, "exemplars": 5}], ours, "exemplars"))  # smaller than anything of ours
 
 
 def multiple_table(folds: tuple[int, ...], gain: float = 0.09) -> list[dict]:
@@ -162,22 +168,22 @@ def test_one_measure_that_wants_another_cost_is_enough(chosen, verdict):
 def test_nothing_measured_is_said_so(name):
     """Every claim of every experiment copes with empty tables, and says when it would hold."""
     (experiment,) = experiments([name])
-    claims = experiment.claims(FULL, *[[] for _ in range(1 + len(experiment.uses))])
+    claims = list(experiment.claims(FULL, *[[] for _ in range(1 + len(experiment.uses))]))
     assert all(claim.verdict == "not measured" for claim in claims)
     assert all(claim.criterion and not claim.criterion.endswith(".") for claim in claims)
-    assert experiment.figures(FULL, *[[] for _ in range(1 + len(experiment.uses))]) == {}
+    assert not list(experiment.drawn(FULL, *[[] for _ in range(1 + len(experiment.uses))]))
 
 
 def test_sizes_are_those_of_the_configuration():
-    notes = [experiment.note(QUICK) for experiment in experiments()]
+    notes = [experiment.note.format(config=QUICK) for experiment in experiments()]
     assert not any("200 points" in note or "10 x 250" in note or "10 x 100" in note for note in notes)
 
 
-def test_page_counts_our_claims_by_themselves():
+def test_page_counts_our_claims_by_themselves(build):
     claims = [Claim("theirs", "a > b", "1 and 0", "holds"), Claim("own", "a > b", "0 and 1", "does not hold", OURS)]
     assert claims[0].origin == PAPER
-    page = Page([Section("x", "y", "z", claims=claims, n_test=10_000)], "about", "a small version")
-    in_html, in_markdown = html_page(page), markdown_page(page, "figures")
+    page = Page([Section(Experiment("x", "y", "z"), claims=claims, n_test=10_000)], "about", "a small version")
+    in_html, in_markdown = html_page(page), build["markdown_page"](page, "figures")
     assert in_html.count("1 sentence: 1 holds.") == 1
     assert in_html.count("1 sentence: 1 does not hold.") == 1
     assert in_html.count("Holds if a &gt; b.") == 2
@@ -188,13 +194,14 @@ def test_page_counts_our_claims_by_themselves():
     assert "| theirs | 1 and 0 | a > b | holds |" in in_markdown
 
 
-def test_page_escapes_what_it_shows():
-    page = Page([Section("x", "a < b", "the paper & more", table=[{"a": "<script>"}, {"a": "b|c"}])], "about")
+def test_page_escapes_what_it_shows(build):
+    experiment = Experiment("x", "a < b", "the paper & more")
+    page = Page([Section(experiment, table=[{"a": "<script>"}, {"a": "b|c"}])], "about")
     assert "<td>&lt;script&gt;</td>" in html_page(page)
     assert "<script>" not in html_page(page)
-    assert ">A &lt; b</h2>" in html_page(page)
+    assert ">a &lt; b</h2>" in html_page(page)
     assert "the paper &amp; more" in html_page(page)
-    assert "| b\\|c |" in markdown_page(page, "figures")
+    assert "| b\\|c |" in build["markdown_page"](page, "figures")
 
 
 def test_tables_are_valid_json(tmp_path):

@@ -23,7 +23,6 @@ from besvm.datasets import cifar10, make_digit_images
 from besvm.reproduction import reproduce
 from besvm.reproduction.config import QUICK
 from besvm.reproduction.experiments import MODULES, experiments
-from besvm.reproduction.page import markdown_page, read_page
 
 TINY = replace(
     QUICK, rows_per_fold=100, sizes=(1, 2, 4), fold_counts=(1, 5), size=2, greedy_size=1, toy_levels=2, toy_points=40
@@ -93,7 +92,7 @@ def test_everything(everything):
     assert not list(out.rglob("*.part"))
 
 
-def test_page_of_everything(everything):
+def test_page_of_everything(everything, build):
     out, _ = everything
     page, figures = (out / "index.html").read_text(), figures_of(out)
     assert page.count("<img ") == page.count("<figcaption>") == len(figures)
@@ -101,12 +100,12 @@ def test_page_of_everything(everything):
     assert "besvm reproduce --quick --data digits" in page
     assert re.search(r"5 x \d\d images for training, \d\d for testing, 4 classes", page)
     assert re.search(r"All cells took \d+ s and at most [\d.]+ [MG]B of memory, in one go or in parts\.", page)
-    kept = read_page(out)
-    assert [section.name for section in kept.sections] == list(MODULES)
+    kept = build["read_page"](out)
+    assert [section.experiment.name for section in kept.sections] == list(MODULES)
     verdicts = [claim.verdict for section in kept.sections for claim in section.claims]
     assert page.count(">holds</td>") == verdicts.count("holds") > 0
     assert page.count(">does not hold</td>") == verdicts.count("does not hold") > 0
-    in_markdown = markdown_page(kept, "figures")
+    in_markdown = build["markdown_page"](kept, "figures")
     assert in_markdown.count("![") == len(figures)
     assert all(claim.sentence in in_markdown for section in kept.sections for claim in section.claims)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Figures = dict[str, "Figure"]  # by name
+Figures = Iterator[tuple[str, "Figure"]]  # with their names
 COLORS = ("#0b6e99", "#d9730d", "#4d8f3a", "#ad1a72", "#6940a5", "#64473a", "#9b9a97", "#0f7b6c", "#e0a100", "#37352f")
 STYLE: Any = {
     "font.size": 10,
@@ -32,11 +32,9 @@ STYLE: Any = {
 }
 
 
-@contextmanager
-def in_style() -> Iterator[None]:
+def in_style() -> AbstractContextManager[None]:
     """Give everything drawn inside the ``with`` the one look, and leave matplotlib's own settings alone."""
-    with optional("matplotlib", "drawing").rc_context(STYLE):
-        yield
+    return optional("matplotlib", "drawing").rc_context(STYLE)
 
 
 def axes(width: float, height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Figure, Any]:
@@ -59,18 +57,10 @@ def rendered(figure: Figure, kind: str) -> bytes:
     return out.getvalue()
 
 
-SERIES = {  # one color for a series in all figures
-    "H8R": COLORS[0],
-    "H8L": COLORS[6],
-    "H4L": COLORS[9],
-    "K8R": COLORS[1],
-    "K4R": COLORS[8],
-    "M1, first 2": COLORS[2],
-    "M1, first 3": COLORS[7],
-    "M2, first 2": COLORS[4],
-    "M2, first 3": COLORS[3],
-    "M2, first 4": COLORS[5],
-}
+# one color for a series in all figures
+SERIES = {"H8R": COLORS[0], "H8L": COLORS[6], "H4L": COLORS[9], "K8R": COLORS[1], "K4R": COLORS[8]}
+SERIES |= {"M1, first 2": COLORS[2], "M1, first 3": COLORS[7]}
+SERIES |= {"M2, first 2": COLORS[4], "M2, first 3": COLORS[3], "M2, first 4": COLORS[5]}
 
 
 def curve(ax: Axes, rows: list[dict[str, Any]], x: str, y: str, style: str = "o-", **look: Any) -> None:
@@ -104,20 +94,12 @@ def dots(series: dict[str, dict[str, list[float]]], label: str, width: float = 7
         ax.axvline(edge - 0.5, color="#e6e6e6", lw=0.6)
     ax.set_xticks(range(len(categories)), categories, rotation=40, ha="right")
     ax.set_xlim(-0.5, len(categories) - 0.5)
-    floor_at_data(ax, [v for values in series.values() for several in values.values() for v in several])
+    every = [score for values in series.values() for several in values.values() for score in several]
+    room = max(0.15 * (max(every) - min(every)), 0.005)
+    ax.set_ylim(max(0, min(every) - 2 * room), max(every) + room)
     ax.set_ylabel(label)
     ax.grid(axis="x", visible=False)
     if len(series) > 1:
-        ax.legend(
-            ncols=len(series), loc="lower center", bbox_to_anchor=(0.5, 1.0), columnspacing=1.0, handletextpad=0.2
-        )
+        look: Any = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "columnspacing": 1.0, "handletextpad": 0.2}
+        ax.legend(ncols=len(series), **look)
     return figure
-
-
-def floor_at_data(ax: Axes, values: list[float]) -> None:
-    """Begin the vertical axis a little below the lowest value, so that differences can be seen."""
-    known = [v for v in values if v is not None and np.isfinite(v)]
-    if known:
-        low, high = min(known), max(known)
-        room = max(0.15 * (high - low), 0.005)
-        ax.set_ylim(max(0, low - 2 * room), high + room)

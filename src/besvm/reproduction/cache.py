@@ -1,6 +1,5 @@
 """Matrices kept on disk between experiments, by what they were computed from, within a limit of bytes."""
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ import numpy as np
 
 from besvm._support.files import sweep, whole_file
 from besvm._support.progress import say
+from besvm._support.sources import short_hash
 from besvm.blocks.npy import NpyMatrix
 
 
@@ -18,9 +18,7 @@ class MatrixCache:
     """A folder of float32 matrices, each named by a hash of what it was computed from.
 
     Where the limit of bytes is reached, the least recently used are removed; a matrix that is larger by itself is not
-    kept. A matrix is written under a temporary name and
-    renamed, so that a half-written one is never read, whenever the process is killed. One that cannot be read, or has
-    another shape, is computed again.
+    kept. One that cannot be read, or has another shape, is computed again.
     """
 
     def __init__(self, folder: Path, limit: int, verbose: int = 0) -> None:
@@ -30,8 +28,7 @@ class MatrixCache:
 
     def path(self, recipe: dict[str, Any]) -> Path:
         """Return where the matrix of this recipe is, or would be."""
-        text = json.dumps(recipe, sort_keys=True)
-        return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.npy"
+        return self.folder / f"{short_hash(json.dumps(recipe, sort_keys=True))}.npy"
 
     def get(self, recipe: dict[str, Any], shape: tuple[int, int], compute: Callable[[], np.ndarray]) -> np.ndarray:
         """Return the matrix of this recipe, read (memory-mapped) or computed and kept."""
@@ -41,8 +38,7 @@ class MatrixCache:
             if kept.shape == shape and kept.dtype == np.float32:
                 os.utime(path)  # used just now
                 return kept[slice(0, shape[0])]
-            found = f"{path.name} in the cache has the shape {kept.shape} instead of {shape}"
-            say(self.verbose, f"{found}: computing it again")
+            say(self.verbose, f"{path.name} in the cache has the shape {kept.shape}, not {shape}: computing it again")
         except FileNotFoundError:
             pass
         except (OSError, ValueError):

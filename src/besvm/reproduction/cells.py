@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from besvm._support.threads import n_workers
 from besvm.blocks.estimates import last_rank, newton_bytes, pair_bytes, pairs_bytes
 from besvm.reproduction.config import Config
 from besvm.reproduction.lab import TEST_FOLD, Basis, Lab, Row, Table
+
+Cells = Iterator["Cell"]
+Claims = Iterator["Claim"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table or a figure of the paper.
+    """A table or a figure of the paper: what its module in ``experiments`` says.
 
     ``figures`` and ``claims`` are called with the configuration, the experiment's own table and those of the
     experiments that it ``uses``; ``summary`` with its own table alone. A table may be partial: a claim is made only
@@ -38,13 +42,18 @@ class Experiment:
     name: str
     title: str
     paper: str  # what the paper says, in our words
-    cells: Callable[[Config, Lab, Costs], list[Cell]]
-    figures: Callable[..., Figures] = lambda config, *tables: {}
-    claims: Callable[..., list[Claim]] = lambda config, *tables: []
+    cells: Callable[[Config, Lab, Costs], Iterable[Cell]] = lambda config, lab, costs: ()
+    figures: Callable[..., Figures] = lambda config, *tables: iter(())
+    claims: Callable[..., Iterable[Claim]] = lambda config, *tables: ()
     summary: Callable[[Table], Table] = lambda table: table  # what the page shows, where the table is too long
     uses: tuple[str, ...] = ()
-    note: Callable[[Config], str] = lambda config: ""  # what was done differently from the paper, and why
+    note: str = ""  # what was done differently from the paper, and why; {config.size} stands for that size
     captions: dict[str, str] = field(default_factory=dict)  # of the figures, by name
+
+    def drawn(self, config: Config, table: Table, *used: Table) -> Figures:
+        """Return the figures; none without rows of its own or, if it has no cells, of each experiment that it uses."""
+        has_rows = all(used) if self.cells is Experiment.cells else table
+        return self.figures(config, table, *used) if has_rows else iter(())
 
 
 # --- what is read from a table ---------------------------------------------------------------------------------------
@@ -55,9 +64,13 @@ def where(table: Iterable[Row], **values: Any) -> Table:
     return [row for row in table if all(row.get(name) == value for name, value in values.items())]
 
 
-def value(table: Iterable[Row], column: str, **values: Any) -> float | None:
-    """Return the mean of a column over the rows that have these values; None if there are none."""
-    return of_all(mean, [row[column] for row in where(table, **values) if row.get(column) is not None])
+def value(table: Iterable[Row], column: str, **values: Any) -> float:
+    """Return the mean of a column over the rows that have these values; NaN if there are none.
+
+    NaN stands for what was not measured, and so all that is computed from it is NaN too: see :func:`check`.
+    """
+    found = [row[column] for row in where(table, **values) if row.get(column) is not None]
+    return float(sum(found) / len(found)) if found else nan
 
 
 def distinct(table: Iterable[Row], column: str) -> list[Any]:
@@ -68,29 +81,6 @@ def distinct(table: Iterable[Row], column: str) -> list[Any]:
 def columns_of(table: Iterable[Row]) -> list[str]:
     """Return the columns that can be shown: those without lists in them."""
     return list(dict.fromkeys(name for row in table for name, entry in row.items() if not isinstance(entry, list)))
-
-
-def known(values: Iterable[float | None]) -> list[float] | None:
-    """Return the values; None if one is missing, or there are none."""
-    several = list(values)
-    found = [one for one in several if one is not None]
-    return found if found and len(found) == len(several) else None
-
-
-def mean(values: list[float]) -> float:
-    """Return the mean."""
-    return sum(values) / len(values)
-
-
-def of_all(reduce: Callable[[list[float]], float], values: Iterable[float | None]) -> float | None:
-    """Return the least, greatest, mean ... of the values; None if one is missing, or there are none."""
-    found = known(values)
-    return None if found is None else float(reduce(found))
-
-
-def minus(a: float | None, b: float | None) -> float | None:
-    """Return a - b; None if one is missing."""
-    return None if a is None or b is None else a - b
 
 
 # --- claims ----------------------------------------------------------------------------------------------------------
@@ -111,11 +101,8 @@ class Claim:
     origin: str = PAPER  # or OURS: an aim or a conclusion that the paper does not state
 
 
-@dataclass(frozen=True)
-class Undefined:
-    """Stands for a value that is undefined although everything was measured."""
-
-    reason: str
+class Undefined(str):
+    """Stands for a value that is undefined although everything was measured: the reason."""
 
 
 def check(
@@ -123,16 +110,16 @@ def check(
     criterion: str,
     measured: str,
     holds: Callable[..., bool],
-    values: Iterable[float | Undefined | None],
+    values: Iterable[float | Undefined],
     origin: str = PAPER,
 ) -> Claim:
-    """Return the claim with the values written into ``measured``; not measured, if one of them is missing."""
+    """Return the claim with the values written into ``measured``; not measured, if one of them is NaN."""
     values = list(values)
-    if None in values:
+    if any(isinstance(one, float) and isnan(one) for one in values):
         return Claim(sentence, criterion, "not measured in this run", UNMEASURED, origin)
     for one in values:
         if isinstance(one, Undefined):
-            return Claim(sentence, criterion, one.reason, UNDEFINED, origin)
+            return Claim(sentence, criterion, one, UNDEFINED, origin)
     return Claim(sentence, criterion, measured.format(*values), HOLDS if holds(*values) else FAILS, origin)
 
 
@@ -149,19 +136,9 @@ def tally(claims: Iterable[Claim]) -> str:
 IMAGES = 60_000  # with which fixed costs were measured
 TRAIN_SECONDS = 4e-8  # for every feature of every row
 KERNEL_SECONDS = {8: 2.7e-8, 4: 6e-8}  # of a kernel SVM, for every pair of rows, by the size of the cells
-PAIR_SECONDS = {  # for every pair of images, on two cores
-    "H8L": 1e-8,
-    "H8R": 2e-8,
-    "H8(0,1)": 8e-8,
-    "H8(1,0)": 8e-8,
-    "H4L": 3e-8,
-    "H4R": 4e-8,
-    "H4(0,1)": 2.4e-7,
-    "H4(1,0)": 1.6e-7,
-    "H4(1,1)": 5.5e-7,
-    "H4(2,0)": 2.4e-7,
-    "H4(2,1)": 9e-7,
-}
+# for every pair of images, on two cores
+PAIR_SECONDS = {"H8L": 1e-8, "H8R": 2e-8, "H8(0,1)": 8e-8, "H8(1,0)": 8e-8, "H4L": 3e-8, "H4R": 4e-8}
+PAIR_SECONDS |= {"H4(0,1)": 2.4e-7, "H4(1,0)": 1.6e-7, "H4(1,1)": 5.5e-7, "H4(2,0)": 2.4e-7, "H4(2,1)": 9e-7}
 
 
 class Costs:
@@ -176,11 +153,11 @@ class Costs:
         """Return the time of what takes ``seconds`` with all of CIFAR-10, for as many images as there are."""
         return seconds * len(self.lab.images) / IMAGES
 
-    def fit(self, labels: Sequence[str], n_folds: int, basis: Basis, norm: str | None = "mean-norm") -> float:
+    def fit(self, labels: Sequence[str], n_folds: int, basis: Basis) -> float:
         """Return the seconds of :meth:`Lab.fit`, with those of similarities that are neither kept nor planned yet."""
         width = sum(map(len, basis)) * len(labels)
         training = self.fixed(0.2) + self.train(len(self.lab.train_rows(n_folds)), width)
-        return training + self.similarities(labels, n_folds, basis, norm)
+        return training + self.similarities(labels, n_folds, basis)
 
     def similarities(self, labels: Sequence[str], n_folds: int, basis: Basis, norm: str | None = "mean-norm") -> float:
         """Return the seconds of :meth:`Lab.expansion`; similarities that are kept or planned already cost nothing."""

@@ -1,8 +1,8 @@
 """What all experiments share: the images, their features, and similarities that are computed once."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
 from time import perf_counter
@@ -25,6 +25,7 @@ from besvm.solver.newton import solve_path
 from besvm.solver.problem import Problem
 
 Row = dict[str, Any]  # of a table
+Rows = Iterator[Row]
 Table = list[Row]
 Basis = list[np.ndarray]  # row numbers in pieces: the similarities to each piece are kept by themselves
 CS = [0.1, 1.0, 10.0]
@@ -51,6 +52,7 @@ class Fitted:
         }
 
 
+@dataclass(eq=False, repr=False)
 class Lab:
     """The data of one reproduction and the matrices computed from them.
 
@@ -61,19 +63,12 @@ class Lab:
     part of the key under which the cell is kept.
     """
 
-    def __init__(
-        self,
-        images: np.ndarray,
-        labels: np.ndarray,
-        fold: np.ndarray,
-        cache: MatrixCache,
-        memory_limit: int | None = None,
-    ) -> None:
-        self.images, self.labels = images, labels  # (n, h, w, 3) and (n,)
-        self.fold = fold  # of each image: 0 to 4 for training, 5 for testing
-        self.cache = cache
-        self.memory_limit = memory_limit  # bytes that the whole reproduction may take; None: what the machine has
-        self._features: dict[tuple[int, str | None], np.ndarray] = {}
+    images: np.ndarray  # (n, h, w, 3)
+    labels: np.ndarray
+    fold: np.ndarray  # of each image: 0 to 4 for training, 5 for testing
+    cache: MatrixCache
+    memory_limit: int | None = None  # bytes that the whole reproduction may take; None: what the machine has
+    _features: dict[tuple[int, str | None], np.ndarray] = field(default_factory=dict, init=False)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -132,6 +127,10 @@ class Lab:
             self._features[cell, norm] = normalized_features(self._features[cell, None], self.train_rows(), norm)
         return self._features[cell, norm]
 
+    def flat_features(self, cell: int) -> np.ndarray:
+        """Return the normalized features, a vector for every image."""
+        return self.features(cell).reshape(len(self.images), -1)
+
     def similarities(
         self, label: str, rows: np.ndarray, basis: np.ndarray, norm: str | None = "mean-norm"
     ) -> np.ndarray:
@@ -142,14 +141,8 @@ class Lab:
 
     def recipe(self, label: str, rows: np.ndarray, basis: np.ndarray, norm: str | None) -> dict[str, Any]:
         """Return all that a matrix of similarities depends on."""
-        return {
-            "code": matrix_code(),
-            "data": self.fingerprint,
-            "measure": label,
-            "features": norm,
-            "rows": digest(rows),
-            "basis": digest(basis),
-        }
+        recipe = {"code": matrix_code(), "data": self.fingerprint, "measure": label, "features": norm}
+        return recipe | {"rows": digest(rows), "basis": digest(basis)}
 
     def expansion(
         self, labels: Sequence[str], folds: Sequence[int], basis: Basis, norm: str | None = "mean-norm"

@@ -4,7 +4,7 @@ import base64
 import csv
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
@@ -15,7 +15,6 @@ from besvm._support.files import write_text
 from besvm._support.units import show_bytes, show_seconds
 from besvm.reproduction.cells import FAILS, HOLDS, OURS, PAPER, Claim, Experiment, columns_of, tally
 from besvm.reproduction.config import Config
-from besvm.reproduction.experiments import MODULES, experiments
 from besvm.reproduction.lab import Table
 
 TITLE = "BE-SVM: the paper, reproduced"
@@ -25,23 +24,15 @@ TITLE = "BE-SVM: the paper, reproduced"
 class Section:
     """What the page shows of one experiment."""
 
-    name: str
-    title: str
-    paper: str
+    experiment: Experiment
     note: str = ""
     figures: dict[str, bytes] = field(default_factory=dict)  # SVG
-    captions: dict[str, str] = field(default_factory=dict)
     table: Table = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     n_test: int = 0  # images that an accuracy was measured with
     seconds: float = 0.0  # that all cells took
     peak_memory: int = 0  # bytes
-
-    @property
-    def heading(self) -> str:
-        """The title with a capital letter."""
-        return self.title[0].upper() + self.title[1:]
 
     @property
     def took(self) -> str:
@@ -55,14 +46,11 @@ def section_of(
     """Return what a page shows of an experiment; ``kept`` is what is written beside its table."""
     inputs = [tables.get(name, []) for name in (experiment.name, *experiment.uses)]
     return Section(
-        experiment.name,
-        experiment.title,
-        experiment.paper,
-        experiment.note(config),
+        experiment,
+        experiment.note.format(config=config),
         figures,
-        experiment.captions,
-        table=experiment.summary(inputs[0]) if inputs[0] else [],
-        claims=experiment.claims(config, *inputs),
+        table=list(experiment.summary(inputs[0])) if inputs[0] else [],
+        claims=list(experiment.claims(config, *inputs)),
         left_out=kept["left_out"],
         n_test=config.rows_per_fold,
         seconds=kept["seconds"],
@@ -77,23 +65,6 @@ class Page:
     sections: list[Section]
     about: str  # what was run, and on what
     warning: str = ""
-
-
-def read_page(folder: Path) -> Page:
-    """Return the page of the tables that a reproduction has written into ``folder``; without the figures themselves."""
-    kept = {path.stem: json.loads(path.read_text()) for path in (folder / "tables").glob("*.json")}
-    tables = {name: entry["rows"] for name, entry in kept.items()}
-    sections = []
-    for one in (experiment for experiment in experiments() if experiment.name in kept):
-        entry = kept[one.name]
-        sizes: Any = {key: tuple(size) if isinstance(size, list) else size for key, size in entry["config"].items()}
-        sections.append(section_of(one, Config(**sizes), tables, dict.fromkeys(entry["figures"], b""), entry))
-    about = [*dict.fromkeys(kept[section.name]["about"] for section in sections), cost(sections)]
-    missing = [name for name in MODULES if name not in kept]
-    if missing:
-        about.append(f"Not run yet, and so not on this page: {', '.join(missing)}.")
-    warnings = dict.fromkeys(kept[section.name]["warning"] for section in sections)
-    return Page(sections, " ".join(about), " ".join(warnings).strip())
 
 
 def cost(sections: list[Section]) -> str:
@@ -121,7 +92,7 @@ def as_csv(table: Table) -> str:
 
 def show(entry: Any) -> str:
     """Return an entry of a table for people."""
-    if entry is None:
+    if entry is None or entry != entry:  # NaN
         return ""
     if isinstance(entry, bool):
         return "yes" if entry else "no"
@@ -136,6 +107,7 @@ def show(entry: Any) -> str:
 def html_page(page: Page) -> str:
     """Return the page in HTML."""
     style = files("besvm.reproduction").joinpath("page.css").read_text()
+    names = [escape(section.experiment.name) for section in page.sections]
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -144,22 +116,27 @@ def html_page(page: Page) -> str:
         f"<title>{TITLE}</title><style>{style}</style></head><body>",
         f'<h1>{TITLE}</h1><p class="about">{escape(page.about)}</p>',
         *([f'<p class="warning">{escape(page.warning)}</p>'] if page.warning else []),
-        "<nav>" + "".join(f'<a href="#{escape(s.name)}">{escape(s.name)}</a> ' for s in page.sections) + "</nav>",
-        _claims(page.sections),
+        "<nav>" + "".join(f'<a href="#{name}">{name}</a> ' for name in names) + "</nav>",
+        *_html_claims(page.sections),
+        *(line for section in page.sections for line in _html_section(section)),
     ]
-    parts += [_section(section) for section in page.sections]
     return "\n".join([*parts, "</body></html>"]) + "\n"
-
-
-CLAIMS = {
-    PAPER: ("claims", "What the paper claims, and what was measured"),
-    OURS: ("aims", "What we claim beyond the paper, and what was measured"),
-}
 
 
 def claims_of(sections: Iterable[Section], origin: str) -> list[tuple[Section, Claim]]:
     """Return the claims of the paper, or ours, each with its section."""
     return [(section, claim) for section in sections for claim in section.claims if claim.origin == origin]
+
+
+def both_claims(sections: list[Section]) -> Iterator[tuple[str, str, str, list[tuple[Section, Claim]]]]:
+    """Yield the paper's claims and ours, if there are any: a name, a title, how many hold, and the claims."""
+    for origin, name, title in (
+        (PAPER, "claims", "What the paper claims, and what was measured"),
+        (OURS, "aims", "What we claim beyond the paper, and what was measured"),
+    ):
+        if found := claims_of(sections, origin):
+            said = tally(claim for _, claim in found) + (f" {noise(sections)}" if origin == PAPER else "")
+            yield name, title, said, found
 
 
 def noise(sections: Iterable[Section]) -> str:
@@ -174,90 +151,38 @@ def noise(sections: Iterable[Section]) -> str:
     )
 
 
-def _claims(sections: list[Section]) -> str:
-    parts = []
-    for origin, (name, title) in CLAIMS.items():
-        found = claims_of(sections, origin)
-        if not found:
-            continue
-        rows = []
+def _html_claims(sections: list[Section]) -> Iterator[str]:
+    for anchor, title, said, found in both_claims(sections):
+        yield f'<h2 id="{anchor}">{title}</h2><p>{escape(said)}</p><table class="claims">'
+        yield "<thead><tr><th>claim</th><th>measured</th><th>verdict</th></tr></thead><tbody>"
         for section, claim in found:
-            look = {HOLDS: "holds", FAILS: "fails"}.get(claim.verdict, "note")
-            rows.append(
-                f'<tr><td>{escape(claim.sentence)} <a href="#{escape(section.name)}">{escape(section.name)}</a></td>'
-                f"<td>{escape(claim.measured)}"
-                f'<span class="criterion">Holds if {escape(claim.criterion)}.</span></td>'
-                f'<td class="{look}">{claim.verdict}</td></tr>'
-            )
-        said = tally(claim for _, claim in found) + (f" {noise(sections)}" if origin == PAPER else "")
-        parts.append(
-            f'<h2 id="{name}">{title}</h2><p>{escape(said)}</p>'
-            '<table class="claims"><thead><tr><th>claim</th><th>measured</th><th>verdict</th></tr></thead><tbody>'
-            + "".join(rows)
-            + "</tbody></table>"
-        )
-    return "\n".join(parts)
+            name, look = escape(section.experiment.name), {HOLDS: "holds", FAILS: "fails"}.get(claim.verdict, "note")
+            yield f'<tr><td>{escape(claim.sentence)} <a href="#{name}">{name}</a></td><td>{escape(claim.measured)}'
+            yield f'<span class="criterion">Holds if {escape(claim.criterion)}.</span></td>'
+            yield f'<td class="{look}">{claim.verdict}</td></tr>'
+        yield "</tbody></table>"
 
 
-def _section(section: Section) -> str:
-    parts = [
-        f'<h2 id="{escape(section.name)}">{escape(section.heading)}</h2>',
-        f"<blockquote><b>The paper:</b> {escape(section.paper)}</blockquote>",
-    ]
+def _html_section(section: Section) -> Iterator[str]:
+    name, title = escape(section.experiment.name), escape(section.experiment.title)
+    yield f'<h2 id="{name}">{title}</h2>'
+    yield f"<blockquote><b>The paper:</b> {escape(section.experiment.paper)}</blockquote>"
     if section.note:
-        parts.append(f'<p class="note">{escape(section.note)}</p>')
-    for name, svg in section.figures.items():
+        yield f'<p class="note">{escape(section.note)}</p>'
+    for figure, svg in section.figures.items():
         source = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
-        caption = section.captions.get(name, section.heading)
-        parts.append(
-            f'<figure><div class="scroll"><img src="{source}" alt="{escape(section.title)}: {escape(name)}"></div>'
-            f"<figcaption>{escape(caption)}</figcaption></figure>"
-        )
+        caption = escape(section.experiment.captions.get(figure, section.experiment.title))
+        yield f'<figure><div class="scroll"><img src="{source}" alt="{title}: {escape(figure)}"></div>'
+        yield f"<figcaption>{caption}</figcaption></figure>"
     if section.table:
-        parts.append(_table(section.table))
-        parts.append(
-            f'<p class="note">Every row: <a href="tables/{section.name}.csv">{section.name}.csv</a>, '
-            f'<a href="tables/{section.name}.json">{section.name}.json</a>. {section.took}</p>'
-        )
-    parts += [f'<p class="note">Left out: {escape(text)}</p>' for text in section.left_out]
-    return "\n".join(parts)
+        yield _html_table(section.table)
+        files = ", ".join(f'<a href="tables/{name}.{kind}">{name}.{kind}</a>' for kind in ("csv", "json"))
+        yield f'<p class="note">Every row: {files}. {section.took}</p>'
+    yield from (f'<p class="note">Left out: {escape(text)}</p>' for text in section.left_out)
 
 
-def _table(table: Table) -> str:
+def _html_table(table: Table) -> str:
     columns = columns_of(table)
     head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in columns)
     rows = ("<tr>" + "".join(f"<td>{escape(show(row.get(name)))}</td>" for name in columns) + "</tr>" for row in table)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
-
-
-def markdown_page(page: Page, figures: str) -> str:
-    """Return the page in Markdown; ``figures`` is the folder of the PNG files, as seen from the page."""
-    lines = [f"# {TITLE}", "", page.about, *(["", f"**{page.warning}**"] if page.warning else [])]
-    for origin, (_, heading_of_claims) in CLAIMS.items():
-        found = [claim for _, claim in claims_of(page.sections, origin)]
-        if found:
-            said = tally(found) + (f" {noise(page.sections)}" if origin == PAPER else "")
-            rows = [
-                {"claim": c.sentence, "measured": c.measured, "holds if": c.criterion, "verdict": c.verdict}
-                for c in found
-            ]
-            lines += ["", f"## {heading_of_claims}", "", said, "", *_markdown_table(rows)]
-    for section in page.sections:
-        lines += ["", f"## {section.heading}", "", f"> The paper: {section.paper}", ""]
-        if section.note:
-            lines += [section.note, ""]
-        for name in section.figures:
-            lines += [f"![{section.title}: {name}]({figures}/{name}.png)", ""]
-            lines += [f"*{section.captions[name]}*", ""] if name in section.captions else []
-        lines += _markdown_table(section.table)
-        lines += ["", section.took] if section.table and section.seconds else []
-        lines += [line for text in section.left_out for line in ("", f"Left out: {text}")]
-    return "\n".join(lines) + "\n"
-
-
-def _markdown_table(table: Table) -> list[str]:
-    if not table:
-        return []
-    columns = columns_of(table)
-    lines = ["| " + " | ".join(name.replace("_", " ") for name in columns) + " |", "|" + " --- |" * len(columns)]
-    return lines + ["| " + " | ".join(show(row.get(n)).replace("|", "\\|") for n in columns) + " |" for row in table]

@@ -39,25 +39,8 @@ def reproduce(
 ) -> Path:
     """Run experiments of the paper and write tables, figures and a page; return the page.
 
-    A cell that was finished before, in the same folder with the same data, sizes and code, is not run again.
-
-    Parameters
-    ----------
-    names : list of str, optional
-        Which experiments; by default all.
-    data : str, optional
-        The folder of CIFAR-10's binary files, or "digits" for small images drawn from scikit-learn's digits.
-    out : Path
-    quick : bool
-        A small version of everything, in a few minutes.
-    thorough : bool
-        Also run what is slow and of little interest.
-    only_plan : bool
-        Show what would be run, and stop.
-    memory_limit : int, float or str, optional
-        Cells that need more are left out; by default 70 % of what is free.
-    cache_limit : int, float or str
-        How much disk the similarities may take.
+    A cell that was finished before, in the same folder with the same data, sizes and code, is not run again. The
+    command ``besvm reproduce`` describes the parameters.
 
     Examples
     --------
@@ -146,13 +129,13 @@ def _write(
         sections.append(section_of(experiment, config, tables, figures, kept))
     page = Page(sections, f"{said['about']} {cost(sections)}", said["warning"])
     write_text(out / "index.html", html_page(page))
-    return [section.name for section in sections]
+    return [section.experiment.name for section in sections]
 
 
 def _drawn(out: Path, experiment: Experiment, config: Config, inputs: list[Table]) -> dict[str, bytes]:
     """Write the figures of an experiment, and return them as SVG."""
     with in_style():
-        figures = experiment.figures(config, *inputs)
+        figures = dict(experiment.drawn(config, *inputs))
     found = {name: rendered(figure, "svg") for name, figure in figures.items()}
     for name, figure in figures.items():
         write_bytes(out / "figures" / f"{name}.svg", found[name])

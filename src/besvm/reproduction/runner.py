@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
-from time import monotonic, perf_counter
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from besvm._support.files import write_text
 from besvm._support.memory import peak_memory
+from besvm._support.sources import short_hash
 from besvm._support.units import show_bytes, show_seconds
 from besvm.reproduction.cells import Cell, Costs, Experiment
 from besvm.reproduction.config import Config
@@ -84,8 +83,7 @@ class Results:
         self.folder, self.key_of = folder, key_of
 
     def _path(self, experiment: str, cell: Cell) -> Path:
-        name = hashlib.sha256(self.key_of(cell).encode()).hexdigest()[:24]
-        return self.folder / "cells" / experiment / f"{name}.json"
+        return self.folder / "cells" / experiment / f"{short_hash(self.key_of(cell))}.json"
 
     def get(self, experiment: str, cell: Cell) -> tuple[Row, Spent] | None:
         """Return a finished cell as a row of its table, and what it took; None if it is not finished."""
@@ -201,14 +199,18 @@ def counted(left_out: list[Reason]) -> list[str]:
 def run(plan: list[Planned], results: Results, console: Console) -> None:
     """Run the waiting cells one after the other; each is kept as soon as it is finished.
 
-    A cell that cannot be computed is reported and left out, and the others go on.
+    A cell that cannot be computed is reported and left out, and the others go on. A terminal shows a bar as well.
     """
-    with closing(_Shown(console, plan)) as shown:
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}")
+    started, plain = monotonic(), not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=plain) as bar:
+        task = bar.add_task("", total=None, left="")
         for planned in plan:
             name = planned.experiment.name
             for k, cell in planned.waiting:
-                shown.begin(f"{name}: {describe(cell.key)}")
-                start = perf_counter()
+                what, start = f"{name}: {describe(cell.key)}", monotonic()
+                elapsed, left = start - started, seconds_left(plan)
+                bar.update(task, description=what, completed=elapsed, total=elapsed + left, left=_left(left))
                 found = results.get(name, cell)  # another process may have finished it in the meantime
                 if found is None:
                     try:
@@ -218,12 +220,15 @@ def run(plan: list[Planned], results: Results, console: Console) -> None:
                     except (MemoryError, ValueError, ArithmeticError) as error:
                         reason = f"failed: {str(error) or type(error).__name__}"
                         planned.failed.append((cell, reason))
-                        shown.fail(reason)
+                        console.print(f"{what}  {reason}", highlight=False, soft_wrap=True)
                         continue
-                    found = row, Spent(cell.seconds, perf_counter() - start, peak_memory())
+                    found = row, Spent(cell.seconds, monotonic() - start, peak_memory())
                     results.keep(name, cell, *found)
                 planned.finish(k, *found)
-                shown.end(perf_counter() - start, found[0])
+                accuracy = found[0].get("accuracy")
+                scored = f"  accuracy {accuracy:.4f}" if isinstance(accuracy, float) else ""
+                taken = f"  {monotonic() - start:.1f} s" + (f"  {_left(seconds_left(plan))}" if plain else "")
+                console.print(what + scored + taken, highlight=False, soft_wrap=True)
 
 
 def describe(key: Row) -> str:
@@ -231,40 +236,8 @@ def describe(key: Row) -> str:
     return ", ".join(f"{name} {value}" for name, value in key.items())
 
 
-class _Shown:
-    """A bar on a terminal; elsewhere a line for every finished cell."""
-
-    def __init__(self, console: Console, plan: list[Planned]) -> None:
-        self.console, self.plan, self.start, self.what = console, plan, monotonic(), ""
-        self.bar: Progress | None = None
-        if console.is_terminal:
-            what, left = TextColumn("{task.description}"), TextColumn("{task.fields[left]}")
-            self.bar = Progress(what, BarColumn(), TimeElapsedColumn(), left, console=console, transient=True)
-            self.task = self.bar.add_task("", total=None, left="")
-            self.bar.start()
-
-    def begin(self, what: str) -> None:
-        self.what = what
-        if self.bar is not None:
-            elapsed = monotonic() - self.start
-            total = elapsed + seconds_left(self.plan)
-            self.bar.update(self.task, description=what, completed=elapsed, total=max(total, 1e-9), left=self.left)
-
-    def end(self, taken: float, row: Row) -> None:
-        accuracy = f"  accuracy {row['accuracy']:.4f}" if isinstance(row.get("accuracy"), float) else ""
-        left = f"  {self.left}" if self.bar is None else ""
-        self.console.print(f"{self.what}{accuracy}  {taken:.1f} s{left}", highlight=False, soft_wrap=True)
-
-    def fail(self, reason: str) -> None:
-        self.console.print(f"{self.what}  {reason}", highlight=False, soft_wrap=True)
-
-    def close(self) -> None:
-        if self.bar is not None:
-            self.bar.stop()
-
-    @property
-    def left(self) -> str:
-        return f"about {show_seconds(seconds_left(self.plan))} left"
+def _left(seconds: float) -> str:
+    return f"about {show_seconds(seconds)} left"
 
 
 def seconds_left(plan: list[Planned]) -> float:
@@ -272,7 +245,5 @@ def seconds_left(plan: list[Planned]) -> float:
 
     Experiments of which nothing is finished are expected to keep the pace of all the others together.
     """
-    known = Spent()
-    for planned in plan:
-        known = known.plus(planned.spent)
+    known = reduce(Spent.plus, (planned.spent for planned in plan), Spent())
     return sum(planned.seconds * (1.0 if planned.rows else known.pace) for planned in plan)

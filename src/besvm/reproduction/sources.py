@@ -6,10 +6,11 @@ counts, and so do all files of the package that these import.
 """
 
 import ast
-import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from besvm._support.sources import followed, imported, short_hash, statements
 
 PACKAGE = "besvm"
 
@@ -19,28 +20,26 @@ class Sources:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._read: dict[str, tuple[str, set[str]]] = {}  # of every module met: its hash, and what it imports
+        self._read: dict[str, tuple[str, list[str]]] = {}  # of every module met: its hash, and what it imports
 
     def hash_of(self, *definitions: Any) -> str:
         """Return a hash of functions or classes of the package, and of all the code that they need."""
         needed = [statement for one in definitions for statement in self._needed(one.__module__, one.__qualname__)]
-        modules = [f"{name} {self._read[name][0]}" for name in sorted(self.modules_of(needed))]
-        return _hash("\n".join([*map(ast.dump, needed), *modules]))
+        modules = [f"{name} {code}" for name, code in sorted(self.modules_of(needed).items())]
+        return short_hash("\n".join([*map(ast.dump, needed), *modules]))
 
-    def modules_of(self, statements: Iterable[ast.stmt]) -> set[str]:
-        """Return the modules of the package that these statements import, those that these import, and so on."""
-        found: set[str] = set()
-        waiting = set(_imported(statements))
-        while waiting:
-            name = waiting.pop()
-            path = self._path(name)
-            if name not in found and path is not None:
-                found.add(name)
-                if name not in self._read:
-                    tree = _parsed(path)
-                    self._read[name] = _hash(ast.dump(tree)), set(_imported(tree.body))
-                waiting |= self._read[name][1]
-        return found
+    def modules_of(self, needed: Iterable[ast.stmt]) -> dict[str, str]:
+        """Return a hash of every module of the package that these statements import, that these import, and so on."""
+        return {name: code for name, code in followed(imported(needed), self._module).items() if code}
+
+    def _module(self, name: str) -> tuple[str, list[str]]:
+        path = self._path(name)
+        if path is None:
+            return "", []
+        if name not in self._read:
+            tree = _parsed(path)
+            self._read[name] = short_hash(ast.dump(tree)), list(imported(tree.body))
+        return self._read[name]
 
     def _needed(self, module: str, name: str) -> list[ast.stmt]:
         """Return the statements of a module that define a name and the names that these mention, in their order."""
@@ -60,30 +59,25 @@ class Sources:
         return [statement for statement in defined_by if statement in needed]
 
     def _path(self, module: str) -> Path | None:
-        """Return the file of a module; None if it is no module of the package."""
+        """Return the file of a module; None if it is no module of the package.
+
+        The outermost package is none: it holds nothing but names that are imported when asked for.
+        """
         package, *parts = module.split(".")
         place = self.root.joinpath(*parts)
-        several = (place.with_suffix(".py"), place / "__init__.py") if package == PACKAGE else ()
+        several = (place.with_suffix(".py"), place / "__init__.py") if package == PACKAGE and parts else ()
         return next((path for path in several if path.is_file()), None)
 
 
 def _parsed(path: Path) -> ast.Module:
     """Return a source file without its docstrings."""
     tree = ast.parse(path.read_text())
-    for node in _statements(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = [
                 one for one in node.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
             ]
     return tree
-
-
-def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and every statement in it; expressions, which are many, hold neither docstrings nor imports."""
-    yield node
-    for block in ("body", "orelse", "handlers", "finalbody", "cases"):
-        for inner in getattr(node, block, []):
-            yield from _statements(inner)
 
 
 def _names_defined(statement: ast.stmt) -> set[str]:
@@ -95,27 +89,6 @@ def _names_defined(statement: ast.stmt) -> set[str]:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
     return set()
-
-
-def _imported(statements: Iterable[ast.stmt]) -> Iterator[str]:
-    """Yield what may be a module that these statements import, and the packages it is in.
-
-    The outermost package is left out: it holds nothing but names that are imported when asked for.
-    """
-    for node in (node for statement in statements for node in _statements(statement)):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for name in names:
-            parts = name.split(".")
-            yield from (".".join(parts[:end]) for end in range(2, len(parts)))
-            yield name
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 SOURCES = Sources(Path(__file__).parents[1])

@@ -2,14 +2,12 @@
 
 import ast
 import copyreg
-import hashlib
 import pickle
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from importlib.metadata import packages_distributions, version
-from importlib.util import resolve_name
 from pathlib import Path
 from time import time
 from types import FunctionType, ModuleType
@@ -19,6 +17,7 @@ import joblib
 import numpy as np
 
 import besvm
+from besvm._support.sources import followed, imported, short_hash
 from besvm.similarities import registered
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
@@ -34,18 +33,12 @@ class UnknownSourceError(Exception):
 def fingerprint(*things: Any) -> str:
     """Return a hash of everything that the things hold and, by their code, do.
 
-    Data counts by value, an object by its class and what it holds, a function by its defaults and closure. Every class
-    and function met in there counts by its source (see :func:`sources`): the user's own by the
-    bytes of its file and of the user's modules that this imports, an installed one by the package's version.
+    Data counts by value, an object by its class and what it holds, a function by its defaults and closure, and every
+    class and function by its source (see :func:`sources`). Not seen is what no source file says: files and environment
+    variables that a function reads, globals that change while the program runs, modules imported by a computed name.
 
-    Not seen is what no source file says: files and environment variables that a function reads, globals that the
-    program sets from those or changes while it runs, and modules imported by a computed name.
-
-    Raises
-    ------
-    UnknownSourceError
-        For what has no source file (typed at a prompt or in a notebook, a class made inside a function, the user's own
-        extension modules), was edited since it was loaded, or holds what cannot be hashed, such as a lock.
+    UnknownSourceError is raised for what has no source file (typed at a prompt or in a notebook, a class made inside a
+    function, the user's own extension modules), was edited since it was loaded, or cannot be hashed, such as a lock.
     """
     sources.cache_clear()
     try:
@@ -111,7 +104,7 @@ def besvm_sources(*rooms: str) -> list[str]:
     """Return what besvm's own code in these rooms counts by: its files, and the versions of what it computes with."""
     files = sorted(file for room in rooms for file in BESVM.glob(room if room.endswith(".py") else f"{room}/**/*.py"))
     used = [f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba")]
-    return [besvm.__version__, *used, *(_hash(_read(str(file))) for file in files)]
+    return [besvm.__version__, *used, *(short_hash(_read(str(file))) for file in files)]
 
 
 @cache
@@ -124,18 +117,19 @@ def sources(file: str | None, package: str | None) -> tuple[tuple[str, str], ...
     """
     if file is None:
         raise UnknownSourceError("its code has no source file")
-    found: dict[str, str] = {}
-    todo: list[tuple[str, str | None, str | None]] = [("", file, package)]
-    while todo:
-        name, file, package = todo.pop()
-        if name in found:
-            continue
-        found[name] = "not there" if file is None else _installed(file)
-        if file is not None and not found[name]:
-            code = _read(file)
-            found[name] = _hash(code)
-            todo += [(imported, *place_of(imported)) for imported in _imports(code, file, package)]
-    return tuple(sorted(found.items()))
+
+    def read(name: str) -> tuple[str, Iterable[str]]:
+        place, inside = place_of(name) if name else (file, package)
+        came_with = "not there" if place is None else _installed(place)
+        if place is None or came_with:
+            return came_with, ()
+        code = _read(place)
+        try:
+            return short_hash(code), imported([ast.parse(code)], inside)
+        except (SyntaxError, ValueError):  # an extension module, say
+            raise UnknownSourceError(f"{Path(place).name} is not written in Python") from None
+
+    return tuple(sorted(followed([""], read).items()))
 
 
 def place_of(name: str) -> tuple[str | None, str | None]:
@@ -181,24 +175,3 @@ def _read(file: str) -> bytes:
     if path.stat().st_mtime > LOADED:
         raise UnknownSourceError(f"{path.name} was edited while the program was running")
     return path.read_bytes()
-
-
-def _hash(code: bytes) -> str:
-    return hashlib.sha1(code, usedforsecurity=False).hexdigest()
-
-
-def _imports(code: bytes, file: str, package: str | None) -> Iterator[str]:
-    """Yield the names of the modules that a file imports, and of what else it imports, which may be modules."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError):  # an extension module, say
-        raise UnknownSourceError(f"{Path(file).name} is not written in Python") from None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                parts = alias.name.split(".")
-                yield from (".".join(parts[:n]) for n in range(1, len(parts) + 1))
-        elif isinstance(node, ast.ImportFrom):
-            base = resolve_name("." * node.level + (node.module or ""), package or "")
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)

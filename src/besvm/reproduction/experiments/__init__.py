@@ -1,4 +1,9 @@
-"""The experiments of the paper, one file for every table or figure, each of the name that the command knows."""
+"""The experiments of the paper, one module for every table or figure, each of the name that the command knows.
+
+The docstring of a module is the title of its section, and what the paper says, in our words. Its functions ``cells``,
+``figures``, ``claims`` and ``summary`` and its constants USES, NOTE and CAPTIONS are those of
+:class:`~besvm.reproduction.cells.Experiment`, as far as it has them.
+"""
 
 from importlib import import_module
 
@@ -15,5 +20,13 @@ def experiments(names: list[str] | None = None) -> list[Experiment]:
     unknown = [name for name in names or [] if name not in MODULES]
     if unknown:
         raise ValueError(f"no experiment is called {unknown[0]!r}; there are {', '.join(MODULES)}")
-    chosen = [name for name in MODULES if not names or name in names]
-    return [import_module(f"{__name__}.{name}").EXPERIMENT for name in chosen]
+    return [_experiment(name) for name in MODULES if not names or name in names]
+
+
+def _experiment(name: str) -> Experiment:
+    module = import_module(f"{__name__}.{name}")
+    title, _, paper = (module.__doc__ or "").partition(".\n\n")
+    names = {part: part for part in ("cells", "figures", "claims", "summary")}
+    names |= {part: part.upper() for part in ("uses", "note", "captions")}
+    parts = {part: getattr(module, own) for part, own in names.items() if hasattr(module, own)}
+    return Experiment(name, title, " ".join(paper.split()), **parts)

@@ -1,6 +1,11 @@
-"""Table "complexity": what training and testing cost, by the paper's formulas and as measured."""
+"""Costs by formula and as measured (table complexity).
+
+Upper bounds: the kernel SVM trains in n²M d_K + n³/C and tests a sample in nCM d_K; BE-SVM trains in nC|B|M d_K and
+tests in |B|CM d_K. Memory: n²/C against nM|B|.
+"""
 
 from functools import partial
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -9,7 +14,7 @@ from besvm._support.figures import COLORS, Figures, axes, curve, log_ticks
 from besvm.analysis import complexity, profile
 from besvm.baselines import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier
-from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, distinct, where
+from besvm.reproduction.cells import Cell, Cells, Claim, Claims, Costs, check, distinct, where
 from besvm.reproduction.config import Config
 from besvm.reproduction.lab import Basis, Lab, Row, Table
 from besvm.similarities import RBF
@@ -21,15 +26,14 @@ BASES = (1, 2, 4)  # times as many exemplars, on the largest training set
 ENOUGH = 10.0  # seconds, after which a run is not repeated
 
 
-def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
-    """Return a cell for every model and size of the training set, and for several measures."""
+def cells(config: Config, lab: Lab, costs: Costs) -> Cells:
+    """Yield a cell for every model and size of the training set, and for several measures."""
     most = len(lab.train_rows(2))
     width = lab.n_classes * config.size
     sizes = [most // 2**step for step in range(STEPS - 1, -1, -1)]
     wanted = [(model, n, 1, 1) for n in sizes for model in (KERNEL, OURS)]
     wanted += [(OURS, most, count, 1) for count in MEASURES[1:]]
     wanted += [(OURS, most, 1, times) for times in BASES[1:]]
-    found = []
     for model, n, count, times in wanted:
         key = {"model": model, "n": n, "measures": count}
         key |= {"bases": width * times} if times > 1 else {}
@@ -37,12 +41,11 @@ def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
         basis = lab.index_basis(times * config.size, config.steps)
         seconds = config.repeats * costs.kernel(n) if kernel else costs.fixed(6 * count * times) * n / most
         memory = costs.kernel_memory(n) if kernel else costs.fit_memory(count, 2, width * times)
-        found.append(Cell(key, partial(_measured, lab, model, n, count, basis, config.repeats), seconds, memory))
-    return found
+        yield Cell(key, partial(_measured, lab, model, n, count, basis, config.repeats), seconds, memory)
 
 
 def _measured(lab: Lab, name: str, n: int, n_measures: int, basis: Basis, repeats: int) -> Row:
-    features = lab.features(8).reshape(len(lab.images), -1)
+    features = lab.flat_features(8)
     rows, test = lab.train_rows(2)[:n], lab.test_rows
     exemplars = features[np.concatenate(basis)]
     kernels = [RBF(gamma=2.0**-k) for k in range(n_measures)]
@@ -73,8 +76,6 @@ def summary(table: Table) -> Table:
 
 def figures(config: Config, table: Table, baselines: Table) -> Figures:
     """Draw the times, and the formulas scaled to meet them at the largest training set."""
-    if not table:
-        return {}
     figure, ax = axes(6.5, 4)
     for color, name in zip(COLORS, (KERNEL, OURS), strict=False):
         rows = by_rows(table, name)
@@ -85,7 +86,7 @@ def figures(config: Config, table: Table, baselines: Table) -> Figures:
     ax.set(xscale="log", yscale="log", xlabel="training images", ylabel="seconds to train")
     log_ticks(ax, distinct(table, "n"))
     ax.legend()
-    return {"complexity": figure}
+    yield "complexity", figure
 
 
 def by_rows(table: Table, model: str) -> Table:
@@ -93,14 +94,14 @@ def by_rows(table: Table, model: str) -> Table:
     return [row for row in where(table, model=model, measures=1) if "bases" not in row]
 
 
-def growth(rows: Table, column: str, over: str, n_rows: int) -> float | None:
-    """Return the exponent p of column ~ over^p, fitted to ``n_rows`` rows; None if there are fewer."""
+def growth(rows: Table, column: str, over: str, n_rows: int) -> float:
+    """Return the exponent p of column ~ over^p, fitted to ``n_rows`` rows; NaN if there are fewer."""
     if len(rows) < n_rows or any(not row.get(column) for row in rows):
-        return None
+        return nan
     return float(np.polyfit(np.log([row[over] for row in rows]), np.log([row[column] for row in rows]), 1)[0])
 
 
-def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
+def claims(config: Config, table: Table, baselines: Table) -> Claims:
     """Check the orders of growth."""
     kernel, ours = by_rows(table, KERNEL), by_rows(table, OURS)
     largest = [row for row in where(table, model=OURS) if row["n"] == max(row["n"] for row in table)]
@@ -108,7 +109,7 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
     by_bases = where(largest, measures=1)
     K8R = where(baselines, model="K8R")
 
-    def linear(what: str, letter: str, power: float | None) -> Claim:
+    def linear(what: str, letter: str, power: float) -> Claim:
         return check(
             f"Training grows linearly with {what} for BE-SVM.",
             "the exponent is 0.7 to 1.3",
@@ -117,50 +118,36 @@ def claims(config: Config, table: Table, baselines: Table) -> list[Claim]:
             [power],
         )
 
-    return [
-        check(
-            "Training grows between quadratically and cubically with the data for the kernel SVM.",
-            f"the exponent is 1.9 to 3.1, over one to {config.n_folds} folds (K8R)",
-            "n to the power {:.2f}",
-            lambda power: 1.9 <= power <= 3.1,
-            [growth(K8R, "train_seconds", "folds", config.n_folds)],
-        ),
-        linear("the data", "n", growth(ours, "train_seconds", "n", STEPS)),
-        linear("the number of measures", "M", growth(by_measures, "train_seconds", "measures", len(MEASURES))),
-        linear("the size of the basis", "|B|", growth(by_bases, "train_seconds", "exemplars", len(BASES))),
-        check(
-            "Memory grows quadratically with the data for the kernel SVM, and linearly for BE-SVM.",
-            "the exponents between the two largest training sets are 1.6 to 2.4, and at most 1.2",
-            "n to the power {:.2f} (kernel SVM) and {:.2f} (BE-SVM)",
-            lambda kernel, ours: 1.6 <= kernel <= 2.4 and ours <= 1.2,
-            [growth(rows[-2:], "train_MB", "n", 2) for rows in (kernel, ours)],
-        ),
-        check(
-            "Testing grows with the support vectors, and so with the data, for the kernel SVM; for BE-SVM it does not.",
-            "the exponents of n are above 0.6, and between -0.2 and 0.2",
-            "n to the power {:.2f} (kernel SVM) and {:.2f} (BE-SVM)",
-            lambda kernel, ours: kernel > 0.6 and abs(ours) <= 0.2,
-            [growth(rows, "predict_ms_per_image", "n", STEPS) for rows in (kernel, ours)],
-        ),
-    ]
+    yield check(
+        "Training grows between quadratically and cubically with the data for the kernel SVM.",
+        f"the exponent is 1.9 to 3.1, over one to {config.n_folds} folds (K8R)",
+        "n to the power {:.2f}",
+        lambda power: 1.9 <= power <= 3.1,
+        [growth(K8R, "train_seconds", "folds", config.n_folds)],
+    )
+    yield linear("the data", "n", growth(ours, "train_seconds", "n", STEPS))
+    yield linear("the number of measures", "M", growth(by_measures, "train_seconds", "measures", len(MEASURES)))
+    yield linear("the size of the basis", "|B|", growth(by_bases, "train_seconds", "exemplars", len(BASES)))
+    yield check(
+        "Memory grows quadratically with the data for the kernel SVM, and linearly for BE-SVM.",
+        "the exponents between the two largest training sets are 1.6 to 2.4, and at most 1.2",
+        "n to the power {:.2f} (kernel SVM) and {:.2f} (BE-SVM)",
+        lambda kernel, ours: 1.6 <= kernel <= 2.4 and ours <= 1.2,
+        [growth(rows[-2:], "train_MB", "n", 2) for rows in (kernel, ours)],
+    )
+    yield check(
+        "Testing grows with the support vectors, and so with the data, for the kernel SVM; for BE-SVM it does not.",
+        "the exponents of n are above 0.6, and between -0.2 and 0.2",
+        "n to the power {:.2f} (kernel SVM) and {:.2f} (BE-SVM)",
+        lambda kernel, ours: kernel > 0.6 and abs(ours) <= 0.2,
+        [growth(rows, "predict_ms_per_image", "n", STEPS) for rows in (kernel, ours)],
+    )
 
 
-EXPERIMENT = Experiment(
-    name="complexity",
-    title="costs by formula and as measured (table complexity)",
-    paper=(
-        "Upper bounds: the kernel SVM trains in n²M d_K + n³/C and tests a sample in nCM d_K; BE-SVM trains in "
-        "nC|B|M d_K and tests in |B|CM d_K. Memory: n²/C against nM|B|."
-    ),
-    cells=cells,
-    figures=figures,
-    claims=claims,
-    summary=summary,
-    uses=("baselines",),
-    note=lambda config: (
-        f"H8 features with Gaussian kernels; BE-SVM with 10 x {config.size} bases. Formulas count operations, and "
-        f"numbers in memory, up to a constant. Times are the least of {config.repeats} runs, fewer beyond "
-        f"{ENOUGH:.0f} s; memory is how much the process grew."
-    ),
-    captions={"complexity": "Seconds to train, and the formulas scaled to meet them at the largest training set."},
+USES = ("baselines",)
+NOTE = (
+    "H8 features with Gaussian kernels; BE-SVM with 10 x {config.size} bases. Formulas count operations, and "
+    "numbers in memory, up to a constant. Times are the least of {config.repeats} runs, fewer beyond "
+    f"{ENOUGH:.0f} s; memory is how much the process grew."
 )
+CAPTIONS = {"complexity": "Seconds to train, and the formulas scaled to meet them at the largest training set."}

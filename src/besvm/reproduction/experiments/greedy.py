@@ -1,11 +1,17 @@
-"""The greedy choice of measures, by our own selection, beside the paper's sets M1 and M2."""
+"""Greedy selection of measures (sets M1 and M2).
 
+On one fold with 10 x 50 bases, greedily adding the most contributing measure gives the low-resolution set M1 = {H8R,
+H8(1,0), H8(0,1)} and the two-resolution set M2 = {H8R, H4(2,0), H4(0,1), H8(1,0)}: a coarse rigid level and a fine
+deformable one.
+"""
+
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from besvm._support.figures import COLORS, Figures, axes
 from besvm.basis import IndexBasis
-from besvm.reproduction.cells import OURS, Cell, Claim, Costs, Experiment, check, value, where
+from besvm.reproduction.cells import OURS, Cell, Cells, Claims, Costs, check, value, where
 from besvm.reproduction.config import M1, M2, MEASURES, Config
 from besvm.reproduction.lab import Basis, Lab, Row, Table
 from besvm.selection import GreedySelection
@@ -15,20 +21,18 @@ CANDIDATES = {"both resolutions": MEASURES, "H8 only": tuple(m for m in MEASURES
 PAPER_SETS = {"both resolutions": M2, "H8 only": M1}
 
 
-def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
-    """Return a cell for every set of candidates, and one for the test accuracy of the paper's set."""
+def cells(config: Config, lab: Lab, costs: Costs) -> Cells:
+    """Yield a cell for every set of candidates, and one for the test accuracy of the paper's set."""
     size = config.greedy_size
     basis = lab.index_basis(size, config.steps)
-    found = []
     for name, candidates in CANDIDATES.items():
         seconds = costs.fixed(40) + costs.fit(candidates, 1, basis)
         memory = costs.fit_memory(len(candidates), 1, lab.n_classes * size)
         key = {"candidates": name, "by": "greedy selection"}
         n_measures = min(config.n_measures, len(PAPER_SETS[name]))
-        found.append(Cell(key, partial(_greedy, lab, name, n_measures, size, basis), seconds, memory))
+        yield Cell(key, partial(_greedy, lab, name, n_measures, size, basis), seconds, memory)
         key = {"candidates": name, "by": "the paper"}
-        found.append(Cell(key, partial(_tested, lab, PAPER_SETS[name], basis), costs.fixed(2), memory))
-    return found
+        yield Cell(key, partial(_tested, lab, PAPER_SETS[name], basis), costs.fixed(2), memory)
 
 
 def _greedy(lab: Lab, name: str, n_measures: int, per_class: int, basis: Basis) -> Row:
@@ -57,7 +61,7 @@ def figures(config: Config, table: Table) -> Figures:
     """Draw every candidate's held-out accuracy at every step, and that of the paper's choices."""
     searches = where(table, by="greedy selection")
     if not searches:
-        return {}
+        return
     tried = [step["candidates"].values() for search in searches for step in search["steps"]]
     every = [score for scores in tried for score in scores if score is not None]
     line = (max(every) - min(every)) / 28  # of text
@@ -72,13 +76,13 @@ def figures(config: Config, table: Table) -> Figures:
                 ax.annotate(name, (place, height), (7, 0), textcoords="offset points", **look)
         places = range(1, len(steps) + 1)
         ax.plot(places, [step["accuracy"] for step in steps], "o-", color=COLORS[0], label="chosen here")
-        along = _along(steps, paper)
+        along = list(_along(steps, paper))
         ax.plot(range(1, len(along) + 1), along, "s--", mfc="none", color=COLORS[1], label="the paper's order")
         ax.set(title=f"candidates: {search['candidates']}", xlabel="measures", xticks=list(places))
         ax.set_xlim(0.7, len(steps) + 0.8)
         ax.legend(loc="lower right")
     several[0, 0].set_ylabel("held-out accuracy")
-    return {"greedy": figure}
+    yield "greedy", figure
 
 
 def _apart(scores: dict[str, float], line: float) -> list[tuple[str, float]]:
@@ -89,60 +93,41 @@ def _apart(scores: dict[str, float], line: float) -> list[tuple[str, float]]:
     return found
 
 
-def _along(steps: list[Row], paper: tuple[str, ...]) -> list[float]:
-    """Return the held-out accuracies of the paper's order, as far as it is among the sets that were tried."""
-    found: list[float] = []
+def _along(steps: list[Row], paper: tuple[str, ...]) -> Iterator[float]:
+    """Yield the held-out accuracies of the paper's order, as far as it is among the sets that were tried."""
     for step, measure in zip(steps, paper, strict=False):
         score = step["candidates"].get(measure)
-        if score is None:
-            break
-        found.append(score)
-        if step["chosen"] != measure:
-            break
-    return found
+        if score is not None:
+            yield score
+        if score is None or step["chosen"] != measure:
+            return
 
 
-def claims(config: Config, table: Table) -> list[Claim]:
+def claims(config: Config, table: Table) -> Claims:
     """Check that our own search finds the paper's sets, or others as good."""
-    found = []
     for name, paper in PAPER_SETS.items():
         ours = value(table, "accuracy", candidates=name, by="greedy selection")
         theirs = value(table, "accuracy", candidates=name, by="the paper")
         chosen = next((row["measures"] for row in where(table, candidates=name, by="greedy selection")), "")
         wanted = set(paper[: config.n_measures])
-        found += [
-            check(
-                f"Greedy selection among the candidates of {name} finds {', '.join(paper)}.",
-                "it chooses these measures, in any order",
-                f"chosen: {chosen}; {{:.1%}} on the test set",
-                lambda _, chosen=chosen, wanted=wanted: set(chosen.split(", ")) == wanted,
-                [ours],
-            ),
-            check(
-                f"The set chosen greedily among the candidates of {name} is as good as the paper's.",
-                "its test accuracy, with the same bases, is at most 0.5 % lower",
-                "{:.1%}; the paper's set {:.1%}",
-                lambda a, b: a >= b - 0.005,
-                [ours, theirs],
-                origin=OURS,
-            ),
-        ]
-    return found
+        yield check(
+            f"Greedy selection among the candidates of {name} finds {', '.join(paper)}.",
+            "it chooses these measures, in any order",
+            f"chosen: {chosen}; {{:.1%}} on the test set",
+            lambda _, chosen=chosen, wanted=wanted: set(chosen.split(", ")) == wanted,
+            [ours],
+        )
+        yield check(
+            f"The set chosen greedily among the candidates of {name} is as good as the paper's.",
+            "its test accuracy, with the same bases, is at most 0.5 % lower",
+            "{:.1%}; the paper's set {:.1%}",
+            lambda a, b: a >= b - 0.005,
+            [ours, theirs],
+            origin=OURS,
+        )
 
 
-EXPERIMENT = Experiment(
-    name="greedy",
-    title="greedy selection of measures (sets M1 and M2)",
-    paper=(
-        "On one fold with 10 x 50 bases, greedily adding the most contributing measure gives the low-resolution set "
-        "M1 = {H8R, H8(1,0), H8(0,1)} and the two-resolution set M2 = {H8R, H4(2,0), H4(0,1), H8(1,0)}: a coarse "
-        "rigid level and a fine deformable one."
-    ),
-    cells=cells,
-    figures=figures,
-    claims=claims,
-    captions={
-        "greedy": "Held-out accuracy of every candidate (gray) at every step of the greedy selection; the "
-        "best five are named, the chosen ones in bold."
-    },
-)
+CAPTIONS = {
+    "greedy": "Held-out accuracy of every candidate (gray) at every step of the greedy selection; the "
+    "best five are named, the chosen ones in bold."
+}

@@ -1,14 +1,20 @@
-"""Figures "normalization_one_sim" and "multi_sim": nine combinations of normalizations, C = 1 and cross-validated."""
+"""Normalizations of features and kernel maps (figures normalization_one_sim, multi_sim).
+
+BE-SVM's normalization (center, divide by the mean norm) works best for the features and for the kernel map. For
+single measures the features' matters more, for several the kernel map's. Cross-validating C changes little, and the
+solver converges faster than on unnormalized features.
+"""
 
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from besvm._support.figures import COLORS, Figures, axes
-from besvm.reproduction.cells import OURS, PAPER, Cell, Claim, Costs, Experiment, check, minus, of_all, value, where
+from besvm.reproduction.cells import OURS, PAPER, Cell, Cells, Claim, Claims, Costs, check, value, where
 from besvm.reproduction.config import M2, MEASURES, Config
-from besvm.reproduction.lab import CV_ITER, Basis, Lab, Row, Table
+from besvm.reproduction.lab import CV_ITER, Basis, Lab, Row, Rows, Table
 
 NAMES = {None: "none", "z-score": "z-score", "mean-norm": "BE-SVM"}
 SINGLE, GROWING = "single", "growing M2"
@@ -22,23 +28,19 @@ SLOWER_FEATURES = 1.5  # times as many again, if the features are not normalized
 MAX_ITER = 30  # Newton steps: three times what normalized kernel maps take
 
 
-def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
-    """Return a cell for every combination with every measure and with the first two, three and four of M2."""
+def cells(config: Config, lab: Lab, costs: Costs) -> Cells:
+    """Yield a cell for every combination with every measure and with the first two, three and four of M2."""
     basis = lab.index_basis(config.size, config.steps)
     width = lab.n_classes * config.size
     columns = config.cv_folds * lab.n_classes  # all folds of a cross-validation at once
     several = [(measure,) for measure in MEASURES] + [M2[:count] for count in range(2, len(M2) + 1)]
-    found = []
-    for norm, features in NAMES.items():
-        for normalize, kernel_map in NAMES.items():
-            for measures in several:
-                key = {"features": features, "kernel_map": kernel_map, "measures": " + ".join(measures)}
-                compute = partial(_accuracies, lab, measures, basis, norm, normalize, config.cv_folds)
-                training = 5 * costs.train(len(lab.train_rows()), width * len(measures))
-                training *= SLOWER[kernel_map] * (1 if features == "BE-SVM" else SLOWER_FEATURES)
-                seconds = costs.fixed(1) + training + costs.similarities(measures, 1, basis, norm)
-                found.append(Cell(key, compute, seconds, costs.fit_memory(len(measures), 1, width, columns)))
-    return found
+    for norm, normalize, measures in product(NAMES, NAMES, several):
+        key = {"features": NAMES[norm], "kernel_map": NAMES[normalize], "measures": " + ".join(measures)}
+        compute = partial(_accuracies, lab, measures, basis, norm, normalize, config.cv_folds)
+        training = 5 * costs.train(len(lab.train_rows()), width * len(measures))
+        training *= SLOWER[key["kernel_map"]] * (1 if key["features"] == "BE-SVM" else SLOWER_FEATURES)
+        seconds = costs.fixed(1) + training + costs.similarities(measures, 1, basis, norm)
+        yield Cell(key, compute, seconds, costs.fit_memory(len(measures), 1, width, columns))
 
 
 def _accuracies(
@@ -56,7 +58,6 @@ def _of_kind(table: Table, kind: str) -> Table:
 
 def figures(config: Config, table: Table) -> Figures:
     """Draw every combination: single measures and the growing M2, for C = 1 and C cross-validated."""
-    found = {}
     for kind, name in ((SINGLE, "normalization_one_sim"), (GROWING, "normalization_multi_sim")):
         rows = _of_kind(table, kind)
         if not rows:
@@ -72,8 +73,7 @@ def figures(config: Config, table: Table) -> Figures:
         look = {"ncols": 3, "handlelength": 3.5, "title": "features + kernel map (mean with C = 1, with C chosen)"}
         figure.legend(*both[0].get_legend_handles_labels(), loc="outside lower center", **look)
         both[0].set_ylabel(f"test accuracy (triangles: below {floor:.1f})")
-        found[name] = figure
-    return found
+        yield name, figure
 
 
 def _draw(ax: Any, rows: Table, kind: str, column: str, floor: float) -> None:
@@ -93,135 +93,119 @@ def _draw(ax: Any, rows: Table, kind: str, column: str, floor: float) -> None:
                 ax.plot(low, [floor] * len(low), color=color, **triangles)
 
 
-def claims(config: Config, table: Table) -> list[Claim]:
+def claims(config: Config, table: Table) -> Claims:
     """Check what the paper concludes from the two figures."""
     single, growing = LABELS[SINGLE], LABELS[GROWING]
 
-    def each(column: str, labels: tuple[str, ...], pair: tuple[str, ...]) -> list[float | None]:
+    def each(column: str, labels: tuple[str, ...], pair: tuple[str, ...]) -> list[float]:
         rows = where(table, features=pair[0], kernel_map=pair[1])
         return [value(rows, column, measures=label) for label in labels]
 
-    def mean(column: str, labels: tuple[str, ...], *pair: str) -> float | None:
-        return of_all(np.mean, each(column, labels, pair))
+    def mean(column: str, labels: tuple[str, ...], *pair: str) -> float:
+        return float(np.mean(each(column, labels, pair)))
 
-    def best_other(column: str, labels: tuple[str, ...]) -> float | None:
-        pairs = [(f, k) for f in NAMES.values() for k in NAMES.values() if (f, k) != BOTH]
-        return of_all(max, [mean(column, labels, *pair) for pair in pairs])
+    def best_other(column: str, labels: tuple[str, ...]) -> float:
+        pairs = [pair for pair in product(NAMES.values(), repeat=2) if pair != BOTH]
+        return float(np.max([mean(column, labels, *pair) for pair in pairs]))
 
-    def change(labels: tuple[str, ...]) -> float | None:
+    def change(labels: tuple[str, ...]) -> float:
         """Return the largest change, of any of them, when C is cross-validated."""
-        pairs = zip(each("accuracy", labels, BOTH), each("accuracy_cv", labels, BOTH), strict=True)
-        return of_all(max, [None if (one := minus(a, b)) is None else abs(one) for a, b in pairs])
+        fixed, chosen = (np.array(each(column, labels, BOTH)) for column in SCORES)
+        return float(np.abs(fixed - chosen).max())
 
-    def best(sentence: str, criterion: str, labels: tuple[str, ...], origin: str = PAPER) -> Claim:
-        values = [mean("accuracy", labels, *BOTH), best_other("accuracy", labels)]
-        measured = "{:.1%}; the best other combination {:.1%}"
-        return check(sentence, criterion, measured, lambda a, b: a >= b, values, origin)
+    def best(sentence: str, labels: tuple[str, ...], origin: str = PAPER) -> Claim:
+        return check(
+            sentence,
+            "its mean is at least that of every other combination",
+            "{:.1%}; the best other combination {:.1%}",
+            lambda a, b: a >= b,
+            [mean("accuracy", labels, *BOTH), best_other("accuracy", labels)],
+            origin,
+        )
 
     passes = [mean("passes", labels, "BE-SVM", one) for labels in (single, growing) for one in BY]
     compared = [(column, labels) for labels in (single, growing) for column in SCORES]
-    leads = [minus(mean(*both, *BOTH), best_other(*both)) for both in compared]
+    leads = [mean(*both, *BOTH) - best_other(*both) for both in compared]
     only, only_cv = ([mean(column, single, *pair) for pair in (BY[::-1], BY)] for column in SCORES)
-    return [
-        best(
-            "BE-SVM's normalization of both features and kernel map is best on average (single measures, C = 1).",
-            "its mean is at least that of every other combination",
-            single,
-        ),
-        best(
-            "BE-SVM's normalization of both is best on average over the measures other than RBF.",
-            "its mean over them is at least that of every other combination",
-            NOT_RBF,
-            OURS,
-        ),
-        check(
-            "Z-scored features suit the linear measures (L and (h_R, h_L)) better than BE-SVM's normalization.",
-            "their mean over these measures is higher, with BE-SVM's normalization of the kernel map",
-            "z-score {:.1%}, BE-SVM {:.1%}",
-            lambda z, ours: z > ours,
-            [mean("accuracy", NOT_RBF, "z-score", "BE-SVM"), mean("accuracy", NOT_RBF, *BOTH)],
-        ),
-        best(
-            "BE-SVM's normalization of both is best on average for the growing set of measures.",
-            "its mean is at least that of every other combination",
-            growing,
-        ),
-        check(
-            "For single measures, normalizing the features matters more than normalizing the kernel map.",
-            "BE-SVM's normalization of the features alone is better than that of the kernel map alone",
-            "features only {:.1%}, kernel map only {:.1%}",
-            lambda a, b: a > b,
-            only,
-        ),
-        check(
-            "C = 1 is enough after BE-SVM's normalization: cross-validating C changes little.",
-            "no measure and no set of measures changes by 1 % or more",
-            "largest change {:.1%} for single measures, {:.1%} for the first two, three and four of M2",
-            lambda single, growing: max(single, growing) < 0.01,
-            [change(single), change(growing[1:])],
-        ),
-        check(
-            "Cross-validating C does not change these conclusions.",
-            "BE-SVM's combination leads, or not, and the features matter more, or not, just as with C = 1",
-            "lead with C = 1 and chosen: single {:+.1%}, {:+.1%}; growing {:+.1%}, {:+.1%}; features over kernel map "
-            "{:+.1%}, {:+.1%}",
-            lambda a, b, c, d, e, f: (a >= 0) == (b >= 0) and (c >= 0) == (d >= 0) and (e > 0) == (f > 0),
-            [*leads, minus(*only), minus(*only_cv)],
-        ),
-        check(
-            "The normalization of the kernel map matters more when several measures are combined.",
-            "BE-SVM's gains more over none with all of M2 than with single measures, on average",
-            "gain of BE-SVM's over none: single {:.1%} to {:.1%}, all of M2 {:.1%} to {:.1%}",
-            lambda a, b, c, d: d - c > b - a,
-            [mean("accuracy", labels, "BE-SVM", one) for labels in (single, growing[-1:]) for one in BY],
-        ),
-        check(
-            "The solver converges much faster on normalized kernel maps.",
-            "without, it takes at least 1.5 times as many passes, for single measures and for the growing M2",
-            "passes over the features without and with: single {:.0f} and {:.0f}, growing {:.0f} and {:.0f}; without, "
-            "{:.0%} of the single ones converged",
-            lambda a, b, c, d, _: a >= 1.5 * b and c >= 1.5 * d,
-            [*passes, mean("converged", single, "BE-SVM", "none")],
-        ),
-    ]
+    yield best(
+        "BE-SVM's normalization of both features and kernel map is best on average (single measures, C = 1).",
+        single,
+    )
+    yield best(
+        "BE-SVM's normalization of both is best on average over the measures other than RBF.",
+        NOT_RBF,
+        OURS,
+    )
+    yield check(
+        "Z-scored features suit the linear measures (L and (h_R, h_L)) better than BE-SVM's normalization.",
+        "their mean over these measures is higher, with BE-SVM's normalization of the kernel map",
+        "z-score {:.1%}, BE-SVM {:.1%}",
+        lambda z, ours: z > ours,
+        [mean("accuracy", NOT_RBF, "z-score", "BE-SVM"), mean("accuracy", NOT_RBF, *BOTH)],
+    )
+    yield best(
+        "BE-SVM's normalization of both is best on average for the growing set of measures.",
+        growing,
+    )
+    yield check(
+        "For single measures, normalizing the features matters more than normalizing the kernel map.",
+        "BE-SVM's normalization of the features alone is better than that of the kernel map alone",
+        "features only {:.1%}, kernel map only {:.1%}",
+        lambda a, b: a > b,
+        only,
+    )
+    yield check(
+        "C = 1 is enough after BE-SVM's normalization: cross-validating C changes little.",
+        "no measure and no set of measures changes by 1 % or more",
+        "largest change {:.1%} for single measures, {:.1%} for the first two, three and four of M2",
+        lambda single, growing: max(single, growing) < 0.01,
+        [change(single), change(growing[1:])],
+    )
+    yield check(
+        "Cross-validating C does not change these conclusions.",
+        "BE-SVM's combination leads, or not, and the features matter more, or not, just as with C = 1",
+        "lead with C = 1 and chosen: single {:+.1%}, {:+.1%}; growing {:+.1%}, {:+.1%}; features over kernel map "
+        "{:+.1%}, {:+.1%}",
+        lambda a, b, c, d, e, f: (a >= 0) == (b >= 0) and (c >= 0) == (d >= 0) and (e > 0) == (f > 0),
+        [*leads, only[0] - only[1], only_cv[0] - only_cv[1]],
+    )
+    yield check(
+        "The normalization of the kernel map matters more when several measures are combined.",
+        "BE-SVM's gains more over none with all of M2 than with single measures, on average",
+        "gain of BE-SVM's over none: single {:.1%} to {:.1%}, all of M2 {:.1%} to {:.1%}",
+        lambda a, b, c, d: d - c > b - a,
+        [mean("accuracy", labels, "BE-SVM", one) for labels in (single, growing[-1:]) for one in BY],
+    )
+    yield check(
+        "The solver converges much faster on normalized kernel maps.",
+        "without, it takes at least 1.5 times as many passes, for single measures and for the growing M2",
+        "passes over the features without and with: single {:.0f} and {:.0f}, growing {:.0f} and {:.0f}; without, "
+        "{:.0%} of the single ones converged",
+        lambda a, b, c, d, _: a >= 1.5 * b and c >= 1.5 * d,
+        [*passes, mean("converged", single, "BE-SVM", "none")],
+    )
 
 
-def summary(table: Table) -> Table:
+def summary(table: Table) -> Rows:
     """Return the means of all combinations."""
-    found = []
-    for features in NAMES.values():
-        for kernel_map in NAMES.values():
-            row: Row = {"features": features, "kernel map": kernel_map}
-            for kind in (SINGLE, GROWING):
-                for column, heading in (("accuracy", "C = 1"), ("accuracy_cv", "C chosen"), ("passes", "passes")):
-                    mean = value(_of_kind(table, kind), column, features=features, kernel_map=kernel_map)
-                    row[f"{kind}, {heading}"] = None if mean is None else round(mean, 1 if column == "passes" else 4)
-            found.append(row)
-    return found
+    for features, kernel_map in product(NAMES.values(), repeat=2):
+        row: Row = {"features": features, "kernel map": kernel_map}
+        for kind in (SINGLE, GROWING):
+            for column, heading in (("accuracy", "C = 1"), ("accuracy_cv", "C chosen"), ("passes", "passes")):
+                mean = value(_of_kind(table, kind), column, features=features, kernel_map=kernel_map)
+                row[f"{kind}, {heading}"] = round(mean, 1 if column == "passes" else 4)
+        yield row
 
 
-EXPERIMENT = Experiment(
-    name="normalizations",
-    title="normalizations of features and kernel maps (figures normalization_one_sim, multi_sim)",
-    paper=(
-        "BE-SVM's normalization (center, divide by the mean norm) works best for the features and for the kernel "
-        "map. For single measures the features' matters more, for several the kernel map's. Cross-validating C "
-        "changes little, and the solver converges faster than on unnormalized features."
-    ),
-    cells=cells,
-    figures=figures,
-    claims=claims,
-    summary=summary,
-    note=lambda config: (
-        "Means over the finished measures. Z-scored features are long vectors, for which a Gaussian kernel with gamma "
-        "= 1 is almost constant: H8R and H4R are then at chance, which lowers every mean; one of our claims is about "
-        f"the other measures. Unnormalized kernel maps may not converge in {MAX_ITER} Newton steps, of many passes "
-        f"each. C is chosen by cross-validation with {config.cv_folds} folds, after at most {CV_ITER} Newton steps for "
-        "each value, which start from the solution for the value before. The solver is ours, with its own "
-        "preconditioner."
-    ),
-    captions={
-        "normalization_one_sim": "Single measures: colors for the features' normalization, markers the kernel map's.",
-        "normalization_multi_sim": "Growing M2: colors for the features' normalization, lines the kernel map's.",
-    },
+NOTE = (
+    "Means over the finished measures. Z-scored features are long vectors, for which a Gaussian kernel with gamma "
+    "= 1 is almost constant: H8R and H4R are then at chance, which lowers every mean; one of our claims is about "
+    f"the other measures. Unnormalized kernel maps may not converge in {MAX_ITER} Newton steps, of many passes "
+    "each. C is chosen by cross-validation with {config.cv_folds} folds, "
+    f"after at most {CV_ITER} Newton steps for each value, which start from the solution for the value before. "
+    "The solver is ours, with its own preconditioner."
 )
+CAPTIONS = {
+    "normalization_one_sim": "Single measures: colors for the features' normalization, markers the kernel map's.",
+    "normalization_multi_sim": "Growing M2: colors for the features' normalization, lines the kernel map's.",
+}

@@ -1,6 +1,12 @@
-"""Figure "besvm_ksvm_2D": two RBF kernels on a problem in the plane, with three classifiers."""
+"""Two RBF kernels in the plane (figure besvm_ksvm_2D).
+
+With two Gaussian kernels, gamma 10 and 100, and C = 10, averaged over 20 levels of noise: the exact dual of BE-SVM
+tends to have fewer support vectors than the kernel SVM, and it is biased by the numbers of bases of the two classes.
+"""
 
 from functools import partial
+from itertools import product
+from math import isnan, nan
 from time import perf_counter
 from typing import Any
 
@@ -14,9 +20,9 @@ from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier
 from besvm.basis import RandomBasis
 from besvm.classifier import BESVMClassifier
 from besvm.datasets import make_toy
-from besvm.reproduction.cells import Cell, Claim, Costs, Experiment, check, value, where
+from besvm.reproduction.cells import Cell, Cells, Claims, Costs, check, value, where
 from besvm.reproduction.config import Config
-from besvm.reproduction.lab import Lab, Row, Table
+from besvm.reproduction.lab import Lab, Row, Rows, Table
 from besvm.similarities import RBF
 
 METHODS = KERNEL, DUAL, PRIMAL = "kernel SVM", "BE-SVM, dual", "BE-SVM, primal, 10 % bases"
@@ -43,23 +49,20 @@ def exemplars(model: Any) -> Any:
     return model.basis_rows_[0] if isinstance(model, BESVMClassifier) else model.support_
 
 
-def cells(config: Config, lab: Lab, costs: Costs) -> list[Cell]:
-    """Return a cell for every level of noise and every classifier, and one for every panel of the picture."""
+def cells(config: Config, lab: Lab, costs: Costs) -> Cells:
+    """Yield a cell for every level of noise and every classifier, and one for every panel of the picture."""
     points = config.toy_points
     scale = (points / 200) ** 2
     memory = 3 * 8 * (points + GRID**2) * points
-    found = []
-    for level in range(1, config.toy_levels + 1):
-        for method in METHODS:
-            key = {"part": "noise", "level": level, "method": method}
-            found.append(Cell(key, partial(_cross_validated, method, level, points), 0.6 * scale, memory))
+    for level, method in product(range(1, config.toy_levels + 1), METHODS):
+        key = {"part": "noise", "level": level, "method": method}
+        yield Cell(key, partial(_cross_validated, method, level, points), 0.6 * scale, memory)
     for method in METHODS:
         key = {"part": "panel", "method": method}
-        found.append(Cell(key, partial(_panel, method, points), 0.3 * scale, memory))
+        yield Cell(key, partial(_panel, method, points), 0.3 * scale, memory)
     for method in (KERNEL, DUAL):
         key = {"part": "room", "method": method, "imbalance": IMBALANCE}
-        found.append(Cell(key, partial(_minority_share, method, points), 0.3 * PRIOR_TRIALS * scale, memory))
-    return found
+        yield Cell(key, partial(_minority_share, method, points), 0.3 * PRIOR_TRIALS * scale, memory)
 
 
 def _cross_validated(method: str, level: int, points: int) -> Row:
@@ -110,27 +113,24 @@ def figures(config: Config, table: Table) -> Figures:
     """Draw the three panels, and accuracy and support vectors against the noise."""
     from matplotlib.ticker import MaxNLocator
 
-    found: Figures = {}
     panels = where(table, part="panel")
     if len(panels) == len(METHODS):
         figure, several = axes(10.5, 4.1, columns=3, sharex=True, sharey=True)
         for ax, row in zip(several, panels, strict=True):
             _draw_panel(ax, row, table)
-        found["toy"] = figure
+        yield "toy", figure
     noise = where(table, part="noise")
     if noise:
         figure, (left, right) = axes(9, 3.6, columns=2)
-        for color, method in zip(COLORS, METHODS, strict=False):
-            for ax, column in ((left, "accuracy"), (right, "support")):
+        for ax, column in ((left, "accuracy"), (right, "support")):
+            for color, method in zip(COLORS, METHODS, strict=False):
                 rows = [row | {"noise": 0.01 * row["level"]} for row in where(noise, method=method)]
                 curve(ax, rows, "noise", column, "-", color=color, label=method)
-        for ax in (left, right):
             ax.xaxis.set_major_locator(MaxNLocator(5))
         left.set(xlabel="noise, standard deviation", ylabel="accuracy, 10-fold")
         right.set(xlabel="noise, standard deviation", ylabel="support vectors (bases for the primal)", ylim=(0, None))
         right.legend(loc="upper left", bbox_to_anchor=(0.0, 1.25))
-        found["toy_noise"] = figure
-    return found
+        yield "toy_noise", figure
 
 
 def _draw_panel(ax: Any, row: Row, table: Table) -> None:
@@ -144,79 +144,55 @@ def _draw_panel(ax: Any, row: Row, table: Table) -> None:
         ax.scatter(*X[y == label].T, s=9, color=color)
     ax.scatter(*X[row["supporting"]].T, s=34, facecolors="none", edgecolors="#37352f", linewidths=0.6)
     accuracy, support = (value(table, name, part="noise", method=row["method"]) for name in ("accuracy", "support"))
-    below = ""
-    if accuracy is not None:
-        counted = "bases" if row["method"] == PRIMAL else "support vectors"
-        below = f"\n{accuracy:.1%} accurate, {support:.1f} {counted}"
+    counted = "bases" if row["method"] == PRIMAL else "support vectors"
+    below = "" if isnan(accuracy) else f"\n{accuracy:.1%} accurate, {support:.1f} {counted}"
     ax.set_title(row["method"] + below, fontsize=10)
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.grid(visible=False)
 
 
-def summary(table: Table) -> Table:
+def summary(table: Table) -> Rows:
     """Return the means over the levels of noise."""
-
-    def mean(column: str, method: str, digits: int) -> float | None:
-        found = value(table, column, part="noise", method=method)
-        return None if found is None else round(found, digits)
-
-    return [
-        {
+    for method in METHODS:
+        yield {
             "classifier": method,
-            "accuracy, 10-fold": mean("accuracy", method, 4),
-            "support vectors (or bases)": mean("support", method, 1),
+            "accuracy, 10-fold": round(value(table, "accuracy", part="noise", method=method), 4),
+            "support vectors (or bases)": round(value(table, "support", part="noise", method=method), 1),
             "area of a rare class": value(table, "minority_share", part="room", method=method),
         }
-        for method in METHODS
-    ]
 
 
-def claims(config: Config, table: Table) -> list[Claim]:
+def claims(config: Config, table: Table) -> Claims:
     """Check both observations of the section."""
 
-    def mean(column: str, method: str) -> float | None:
+    def mean(column: str, method: str) -> float:
         rows = where(table, part="noise", method=method)
-        return value(rows, column) if len(rows) == config.toy_levels else None
+        return value(rows, column) if len(rows) == config.toy_levels else nan
 
-    return [
-        check(
-            "The exact dual of BE-SVM has fewer support vectors than the kernel SVM (toy data).",
-            "it has fewer on average over the levels of noise",
-            "{:.1f} against {:.1f}, at {:.1%} and {:.1%} accuracy",
-            lambda dual, kernel, *_: dual < kernel,
-            [mean(column, method) for column in ("support", "accuracy") for method in (DUAL, KERNEL)],
-        ),
-        check(
-            "BE-SVM is biased against a class with fewer bases: it gets less area (toy data).",
-            f"a class with {IMBALANCE:.0f} times fewer points gets less of the area near the spirals, of which half is "
-            "its own, than from the kernel SVM",
-            "dual of BE-SVM {:.1%} of that area, kernel SVM {:.1%}",
-            lambda dual, kernel: dual < kernel,
-            [value(table, "minority_share", part="room", method=method) for method in (DUAL, KERNEL)],
-        ),
-    ]
+    yield check(
+        "The exact dual of BE-SVM has fewer support vectors than the kernel SVM (toy data).",
+        "it has fewer on average over the levels of noise",
+        "{:.1f} against {:.1f}, at {:.1%} and {:.1%} accuracy",
+        lambda dual, kernel, *_: dual < kernel,
+        [mean(column, method) for column in ("support", "accuracy") for method in (DUAL, KERNEL)],
+    )
+    yield check(
+        "BE-SVM is biased against a class with fewer bases: it gets less area (toy data).",
+        f"a class with {IMBALANCE:.0f} times fewer points gets less of the area near the spirals, of which half is "
+        "its own, than from the kernel SVM",
+        "dual of BE-SVM {:.1%} of that area, kernel SVM {:.1%}",
+        lambda dual, kernel: dual < kernel,
+        [value(table, "minority_share", part="room", method=method) for method in (DUAL, KERNEL)],
+    )
 
 
-EXPERIMENT = Experiment(
-    name="toy",
-    title="two RBF kernels in the plane (figure besvm_ksvm_2D)",
-    paper=(
-        "With two Gaussian kernels, gamma 10 and 100, and C = 10, averaged over 20 levels of noise: the exact dual "
-        "of BE-SVM tends to have fewer support vectors than the kernel SVM, and it is biased by the numbers of "
-        "bases of the two classes."
-    ),
-    cells=cells,
-    figures=figures,
-    claims=claims,
-    summary=summary,
-    note=lambda config: (
-        f"The paper does not list its points; these are two spirals, {config.toy_points} points, and "
-        f"{config.toy_levels} levels of noise, which move every point in the same direction by more or less. The "
-        f"kernels are averaged, not added. The area of a rare class is its share of the plane near the spirals, the "
-        f"mean of {PRIOR_TRIALS} samples; half would be fair."
-    ),
-    captions={
-        "toy": "Decisions on the data without noise; supporting points (bases, for the primal) are ringed.",
-        "toy_noise": "Ten-fold accuracy and support vectors against the noise.",
-    },
+NOTE = (
+    "The paper does not list its points; these are two spirals, {config.toy_points} points, and "
+    "{config.toy_levels} levels of noise, which move every point in the same direction by more or less. The "
+    "kernels are averaged, not added. The area of a rare class is its share of the plane near the spirals, the "
+    f"mean of {PRIOR_TRIALS} samples; half would be fair."
 )
+CAPTIONS = {
+    "toy": "Decisions on the data without noise; supporting points (bases, for the primal) are ringed.",
+    "toy_noise": "Ten-fold accuracy and support vectors against the noise.",
+}
