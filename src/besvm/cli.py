@@ -1,6 +1,5 @@
 """The command line: parse, call, print."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -51,7 +50,9 @@ def reproduce(
     data: Annotated[
         str | None, typer.Option(help="Folder of CIFAR-10's binary files, or 'digits' for small offline images.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where tables, figures and the page go.")] = Path("reproduction"),
+    out: Annotated[
+        str, typer.Option(help="Where tables, figures and the page go: a new folder, or one of before.")
+    ] = "reproduction",
     quick: Annotated[bool, typer.Option("--quick", help="A small version of everything, in minutes.")] = False,
     thorough: Annotated[bool, typer.Option("--thorough", help="Also run what is slow and of little interest.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Show what would be run, and stop.")] = False,

@@ -88,7 +88,7 @@ def test_a_killed_process_leaves_nothing_on_disk(tmp_path, signal):
         }
         estimators[sys.argv[2]].fit(X, np.arange(400) % 2)
     """
-    for what in ("fit",):
+    for what in ("fit", "selection"):
         arguments = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), what]
         with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             assert process.stdout.readline() == b"at work\n"

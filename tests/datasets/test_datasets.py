@@ -188,6 +188,35 @@ def test_fetch_replaces_a_damaged_file(
     assert [path.name for path in folder.parent.iterdir()] == [cifar10.FOLDER_NAME]
 
 
+def test_fetch_leaves_all_other_files_as_they_are(
+    server: tuple[Path, str], folder: Path, contents: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served, address = server
+    archive = make_archive(contents)
+    (served / "a.tar.gz").write_bytes(archive)
+    monkeypatch.setattr(cifar10, "OFFICIAL", sums_of(archive, contents))
+    (folder / "data_batch_2.bin").write_bytes(b"half")
+    (folder / "test_batch.bin").unlink()
+    (folder / cifar10.NAMES_FILE).write_text("my own names")
+    (folder / "notes").mkdir()
+    mine = [folder / "notes.txt", folder / "notes" / "more.part", folder.parent / "thesis.tex"]
+    for path in mine:
+        path.write_text("years of work")
+    fetch_cifar10(folder.parent, f"{address}/a.tar.gz")
+    assert all(path.read_text() == "years of work" for path in mine)
+    assert (folder / cifar10.NAMES_FILE).read_text() == "my own names"
+    assert {name: (folder / name).read_bytes() for name in contents} == contents
+    assert {path.name for path in folder.parent.iterdir()} == {cifar10.FOLDER_NAME, "thesis.tex"}
+
+
+def test_an_empty_text_or_a_file_is_no_folder_for_data(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="got an empty text"):
+        fetch_cifar10("")
+    (tmp_path / cifar10.FOLDER_NAME).touch()
+    with pytest.raises(ValueError, match="where a file is"):
+        fetch_cifar10(tmp_path)
+
+
 @pytest.mark.parametrize("fault", ["corrupted", "truncated", "missing", "wrong file", "file left out"])
 def test_a_failed_fetch_leaves_nothing(
     fault: str,
