@@ -105,14 +105,22 @@ def _read_image(path: Path, size: tuple[int, int] | None) -> np.ndarray | str:
             if size is not None:  # JPEG is decoded at a fraction of its size, twice what is wanted or more
                 file.draft(None, (2 * max(size), 2 * max(size)))
             with _one_at_a_time if file.width * file.height > LARGE else nullcontext():
-                image = _as_rgb(operations.exif_transpose(file), image_module)  # upright, as a viewer would show it
-                if size is not None:
-                    image = image.resize((size[1], size[0]), image_module.Resampling.BILINEAR)
-                return np.array(image, dtype=np.uint8)
+                try:
+                    operations.exif_transpose(file, in_place=True)  # upright, as a viewer would show it
+                    return _pixels(file, size, image_module)
+                finally:
+                    file.close()  # frees what was decoded, before the next one is
     except image_module.UnidentifiedImageError:
         return f"{path}: must be an image as {', '.join(FORMATS)}, got another format or a damaged file"
     except Exception as error:  # decoders raise whatever a broken file leads them to
         return f"{path}: {str(error) or type(error).__name__}"
+
+
+def _pixels(file: Any, size: tuple[int, int] | None, image_module: Any) -> np.ndarray:
+    image = _as_rgb(file, image_module)
+    if size is not None:
+        image = image.resize((size[1], size[0]), image_module.Resampling.BILINEAR)
+    return np.array(image, dtype=np.uint8)
 
 
 def _as_rgb(image: Any, image_module: Any) -> Any:
