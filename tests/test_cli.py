@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -58,6 +61,49 @@ def test_shows_the_version_and_how_to_use_it():
     assert run(app, ["nonsense"]).exit_code == 2
 
 
+COMMANDS = ["similarities", "--version", "--help", "demo --json", "reproduce toy --plan --quick --data digits"]
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def command(arguments, **options):
+    full = [sys.executable, "-m", "besvm.cli", *arguments.split()]
+    return subprocess.Popen(full, stderr=subprocess.PIPE, text=True, **options)
+
+
+@pytest.mark.parametrize("arguments", COMMANDS)
+def test_a_full_device_gets_a_sentence(arguments):
+    with open("/dev/full", "w") as full, command(arguments, stdout=full) as process:
+        said = process.communicate()[1]
+    assert process.returncode in (1, 2)
+    assert said.startswith("besvm: ")
+    assert "No space left on device" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", COMMANDS)
+def test_nobody_reading_ends_it_quietly(arguments):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with command(arguments, stdout=writing) as process:
+        os.close(writing)
+        assert process.communicate()[1] == ""
+
+
+@pytest.mark.parametrize("arguments", COMMANDS)
+def test_a_terminal_that_knows_only_ascii_is_shown_what_it_can(arguments):
+    with command(arguments, stdout=subprocess.PIPE, env=os.environ | ASCII) as process:
+        shown, said = process.communicate()
+    assert (process.returncode, said) == (0, "")
+    assert shown.isascii()
+    assert len(shown) > 10
+
+
+def test_without_any_output_it_runs_all_the_same():
+    with command("similarities", preexec_fn=lambda: os.close(1)) as process:
+        assert process.communicate()[1] == ""
+    assert process.returncode == 0
+
+
 class Terminal:
     """A standard error that says it is a terminal."""
 
@@ -72,8 +118,6 @@ class Terminal:
 
 
 def test_a_bar_on_a_terminal_lines_in_pipes_and_silence_otherwise(capsys, monkeypatch):
-    import sys
-
     from besvm._support import progress as bars
 
     monkeypatch.setattr(bars, "BAR_AFTER", 0.0)

@@ -1,6 +1,7 @@
 """The command line: parse, call, print."""
 
-from pathlib import Path
+import os
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -51,7 +52,9 @@ def reproduce(
     data: Annotated[
         str | None, typer.Option(help="Folder of CIFAR-10's binary files, or 'digits' for small offline images.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where tables, figures and the page go.")] = Path("reproduction"),
+    out: Annotated[
+        str, typer.Option(help="Where tables, figures and the page go: a new folder, or one of before.")
+    ] = "reproduction",
     quick: Annotated[bool, typer.Option("--quick", help="A small version of everything, in minutes.")] = False,
     thorough: Annotated[bool, typer.Option("--thorough", help="Also run what is slow and of little interest.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Show what would be run, and stop.")] = False,
@@ -64,6 +67,8 @@ def reproduce(
     options: dict[str, Any] = {"quick": quick, "thorough": thorough, "only_plan": plan, "memory_limit": memory_limit}
     try:
         run(names, data=data, out=out, cache_limit=cache_limit, **options)
+    except BrokenPipeError:
+        raise
     except (ValueError, OSError, MemoryError, ImportError) as error:
         typer.echo(f"besvm: {str(error) or 'there is not enough memory; lower --memory-limit'}", err=True)
         raise typer.Exit(2) from None
@@ -91,5 +96,30 @@ def similarities() -> None:
     Console().print(table)
 
 
+def run() -> None:
+    """Run the command; what cannot be shown is replaced, nobody reading is no error, and a full device is one."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name) or open(os.devnull, "w")  # noqa: SIM115  (None if it was closed)
+        stream.reconfigure(errors="replace")
+        setattr(sys, name, stream)
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # here, and not when Python has ended and can only complain
+    except BrokenPipeError:
+        _abandon_output()
+        raise SystemExit(1) from None
+    except OSError as error:
+        _abandon_output()
+        raise SystemExit(f"besvm: the output cannot be written: {error.strerror or error}") from None
+
+
+def _abandon_output() -> None:
+    """Send what is still to be written nowhere, so that Python does not try again when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+
+
 if __name__ == "__main__":
-    app()
+    run()

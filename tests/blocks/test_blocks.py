@@ -1,8 +1,10 @@
 import errno
 import os
+import signal
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from besvm._support.threads import workers
 from besvm._support.units import parse_bytes, show_bytes
 from besvm.blocks import DiskBlocks, MemoryBlocks
 from besvm.blocks.fill import by_blocks
-from besvm.blocks.npy import NpyMatrix
+from besvm.blocks.npy import NpyMatrix, check_seal
 from besvm.blocks.stores import rows_for
 from stores import STORES, make
 
@@ -53,13 +55,76 @@ def test_update_changes_every_block_once(store, n_jobs, rng, tmp_path):
             np.testing.assert_allclose(got, matrix * 2 + 1)
 
 
-def test_the_folder_is_gone_after_closing_and_after_forgetting(tmp_path):
-    with DiskBlocks((10, 3), folder=tmp_path):
-        assert len(os.listdir(tmp_path)) == 1
-    assert os.listdir(tmp_path) == []
+def test_the_file_is_closed_after_closing_and_after_forgetting(tmp_path):
+    with DiskBlocks((10, 3), folder=tmp_path) as blocks:
+        closed = blocks.matrix._file
+    assert closed.closed
     forgotten = DiskBlocks((10, 3), folder=tmp_path)
+    file = forgotten.matrix._file
     del forgotten
+    assert file.closed
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("signal", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_process_leaves_nothing_on_disk(tmp_path, signal):
+    code = """
+        import sys, tempfile
+        import numpy as np
+        from besvm import BESVMClassifier
+        from besvm.selection import GreedySelection
+        tempfile.tempdir = sys.argv[1]
+        def slow(exemplar, sample):
+            if len(calls) == 2_000:
+                print("at work", flush=True)
+                input()
+            calls.append(1)
+            return float(exemplar @ sample)
+        calls = []
+        X = np.random.default_rng(0).normal(size=(400, 3))
+        estimators = {
+            "fit": BESVMClassifier(slow, basis=20, storage="disk", n_jobs=1),
+            "selection": GreedySelection([slow, "rbf"], basis=20, memory_limit="9 MB", n_jobs=1, random_state=0),
+        }
+        estimators[sys.argv[2]].fit(X, np.arange(400) % 2)
+    """
+    for what in ("fit", "selection"):
+        arguments = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), what]
+        with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdout.readline() == b"at work\n"
+            process.send_signal(signal)
+        assert os.listdir(tmp_path) == []
+
+
+def test_threads_write_to_one_nameless_file_without_meeting(tmp_path, rng):
+    values = rng.normal(size=(2000, 50))
+    blocks = NpyMatrix.temporary(tmp_path, values.shape, values.dtype)
+
+    def write(start):
+        rows = slice(start, start + 10)
+        blocks[rows] = values[rows]
+        return np.array_equal(blocks[rows], values[rows])
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(write, range(0, 2000, 10)))
+    np.testing.assert_array_equal(blocks[slice(0, 2000)], values)
+    blocks.close()
+
+
+@pytest.mark.parametrize("place", [3, 40, 128 + 7, -40, -1])
+def test_a_sealed_matrix_in_which_a_bit_was_flipped_is_refused(tmp_path, place, rng):
+    path = tmp_path / "a.npy"
+    matrix = NpyMatrix.create(path, (50, 3), np.float32)
+    matrix[slice(0, 50)] = rng.normal(size=(50, 3))
+    matrix.seal()
+    check_seal(path)
+    assert NpyMatrix(path, sealed=True).shape == (50, 3)
+    assert np.load(path).shape == (50, 3)  # still a file that anyone can read
+    content = bytearray(path.read_bytes())
+    content[place] ^= 0x80
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="its checksum is another"):
+        check_seal(path)
 
 
 def test_a_full_disk_says_how_much_was_wanted_and_leaves_nothing(tmp_path):

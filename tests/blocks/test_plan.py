@@ -15,6 +15,7 @@ from besvm import BESVMClassifier
 from besvm._support.threads import workers
 from besvm._support.units import parse_bytes
 from besvm.baselines import KernelSVMClassifier
+from besvm.blocks import npy
 from besvm.blocks import plan as plans
 from besvm.blocks.estimates import l1_budget, pairs_bytes
 from besvm.blocks.plan import check_fits, plan_pairs, plan_training
@@ -113,19 +114,15 @@ def test_a_temporary_folder_in_memory_is_no_disk(temporary_memory, tmp_path_fact
     assert (chosen.storage, chosen.folder, chosen.note) == ("disk", disk, "")
 
 
-def test_the_features_go_where_the_plan_says(temporary_memory, tmp_path_factory):
+def test_the_features_go_where_the_plan_says(temporary_memory, tmp_path_factory, monkeypatch):
     disk = tmp_path_factory.mktemp("disk")
     memory = temporary_memory(str(disk))
-    seen = []
-
-    def spy(exemplar, sample):
-        seen.append((len(os.listdir(disk)), len(os.listdir(memory))))
-        return float(exemplar @ sample)
-
+    made, seen = npy.TemporaryFile, []
+    monkeypatch.setattr(npy, "TemporaryFile", lambda **where: seen.append(where) or made(**where))
     X = np.random.default_rng(0).normal(size=(40, 3))
-    BESVMClassifier(spy, basis=5, storage="disk", n_jobs=1).fit(X, np.arange(40) % 2)
-    assert seen[-1] == (1, 0)
-    assert os.listdir(disk) == []
+    BESVMClassifier("rbf", basis=5, storage="disk", n_jobs=1).fit(X, np.arange(40) % 2)
+    assert seen == [{"dir": disk}]
+    assert os.listdir(disk) == os.listdir(memory) == []
 
 
 def test_kernel_svms_are_planned_by_their_largest_pair():

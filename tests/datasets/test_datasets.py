@@ -7,6 +7,7 @@ import io
 import pickle
 import tarfile
 import threading
+import warnings
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -18,7 +19,8 @@ from PIL import Image
 from sklearn.svm import SVC
 
 from besvm._support import extras
-from besvm.datasets import cifar10, fetch_cifar10, load_cifar10, load_images, make_toy
+from besvm._support.threads import workers
+from besvm.datasets import cifar10, fetch_cifar10, images, load_cifar10, load_images, make_toy
 
 OFFICIAL_FOLDER = cifar10._cifar_folder(None)
 N_RECORDS = 7
@@ -186,6 +188,35 @@ def test_fetch_replaces_a_damaged_file(
     assert [path.name for path in folder.parent.iterdir()] == [cifar10.FOLDER_NAME]
 
 
+def test_fetch_leaves_all_other_files_as_they_are(
+    server: tuple[Path, str], folder: Path, contents: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served, address = server
+    archive = make_archive(contents)
+    (served / "a.tar.gz").write_bytes(archive)
+    monkeypatch.setattr(cifar10, "OFFICIAL", sums_of(archive, contents))
+    (folder / "data_batch_2.bin").write_bytes(b"half")
+    (folder / "test_batch.bin").unlink()
+    (folder / cifar10.NAMES_FILE).write_text("my own names")
+    (folder / "notes").mkdir()
+    mine = [folder / "notes.txt", folder / "notes" / "more.part", folder.parent / "thesis.tex"]
+    for path in mine:
+        path.write_text("years of work")
+    fetch_cifar10(folder.parent, f"{address}/a.tar.gz")
+    assert all(path.read_text() == "years of work" for path in mine)
+    assert (folder / cifar10.NAMES_FILE).read_text() == "my own names"
+    assert {name: (folder / name).read_bytes() for name in contents} == contents
+    assert {path.name for path in folder.parent.iterdir()} == {cifar10.FOLDER_NAME, "thesis.tex"}
+
+
+def test_an_empty_text_or_a_file_is_no_folder_for_data(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="got an empty text"):
+        fetch_cifar10("")
+    (tmp_path / cifar10.FOLDER_NAME).touch()
+    with pytest.raises(ValueError, match="where a file is"):
+        fetch_cifar10(tmp_path)
+
+
 @pytest.mark.parametrize("fault", ["corrupted", "truncated", "missing", "wrong file", "file left out"])
 def test_a_failed_fetch_leaves_nothing(
     fault: str,
@@ -269,6 +300,106 @@ def test_photographs_are_turned_upright(zoo: Path) -> None:
     assert load_images(zoo)[0][2].shape == (20, 10, 3)
 
 
+EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n"
+
+
+def test_only_the_formats_we_name_are_opened(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pillow hands an EPS file to Ghostscript, whatever the file is called."""
+    from PIL import EpsImagePlugin
+
+    monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *args, **kwargs: pytest.fail("Ghostscript was started"))
+    (zoo / "cat" / "0.jpg").write_bytes(EPS)
+    Image.new("RGB", (4, 4)).save(zoo / "cat" / "1.pcx")
+    with pytest.raises(ValueError, match=r"(?s)2 of 6 files.*0\.jpg: must be an image as BMP, .*1\.pcx: must be"):
+        load_images(zoo)
+    with pytest.warns(UserWarning, match="skipped 2 of 6"):
+        assert len(load_images(zoo, errors="skip")[0]) == 4
+
+
+@pytest.mark.parametrize("kind", ["bmp", "gif", "jpg", "png", "ppm", "tif", "webp"])
+def test_every_format_we_name_is_read(zoo: Path, kind: str) -> None:
+    Image.new("RGB", (9, 5), (10, 100, 200)).save(zoo / "cat" / f"0.{kind}")
+    for size in (None, (5, 9)):
+        image = load_images(zoo, size=size)[0][0]
+        assert image.shape == (5, 9, 3)
+        assert np.abs(image.astype(int) - (10, 100, 200)).max() <= 4
+
+
+def test_an_image_of_too_many_pixels_is_not_decoded(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Image.new("L", (8001, 8000)).save(zoo / "cat" / "0.png")
+    monkeypatch.setattr(Image.Image, "resize", lambda *args: pytest.fail("decoded"))
+    with pytest.raises(ValueError, match=r"0\.png: an image must have at most 64,000,000 pixels, got 8001 x 8000"):
+        load_images(zoo)
+
+
+def test_large_images_are_decoded_one_at_a_time(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for k in range(4):
+        Image.new("L", (1100, 1000)).save(zoo / "cat" / f"{k}.png")
+    decoding, most = set(), []
+    as_rgb = images._as_rgb
+
+    def watched(image: Image.Image, module: object) -> Image.Image:
+        me = threading.get_ident()
+        if image.width > 1000:
+            decoding.add(me)
+            most.append(len(decoding))
+        rgb = as_rgb(image, module)
+        decoding.discard(me)
+        return rgb
+
+    monkeypatch.setattr(images, "_as_rgb", watched)
+    with workers(4):
+        assert load_images(zoo, size=(16, 16))[0].shape == (6, 16, 16, 3)
+    assert most == [1] * 4
+
+
+def test_jpeg_is_reduced_while_it_is_decoded(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ramp = np.linspace(0, 255, 1600).astype(np.uint8)
+    Image.fromarray(np.broadcast_to(ramp, (1200, 1600)).copy()).save(zoo / "cat" / "0.jpg", quality=95)
+    sizes = []
+    as_rgb = images._as_rgb
+    monkeypatch.setattr(images, "_as_rgb", lambda image, module: sizes.append(image.size) or as_rgb(image, module))
+    found = load_images(zoo, size=(30, 40))[0][0]
+    assert (200, 150) in sizes
+    np.testing.assert_allclose(found[..., 0], np.broadcast_to(np.linspace(3, 252, 40), (30, 40)), atol=3)
+
+
+@pytest.mark.parametrize("mode", ["F", "I"])
+def test_images_of_more_than_16_bits_are_refused_rather_than_clipped(zoo: Path, mode: str) -> None:
+    Image.new(mode, (4, 4), 70_000).save(zoo / "cat" / "0.tif")
+    with pytest.raises(ValueError, match=r"0\.tif: an image must have 8 or 16 bits a color"):
+        load_images(zoo)
+
+
+@pytest.mark.parametrize("error", [IndexError(), KeyError("tag"), MemoryError(), RuntimeError("codec"), TypeError("x")])
+def test_whatever_a_decoder_raises_is_skipped(zoo: Path, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_rgb = images._as_rgb
+
+    def fragile(image: Image.Image, module: object) -> Image.Image:
+        if image.size == (10, 12):
+            raise error
+        return as_rgb(image, module)
+
+    monkeypatch.setattr(images, "_as_rgb", fragile)
+    with pytest.warns(UserWarning, match=f"(?s)skipped 1 of 4.*{str(error) or type(error).__name__}"):
+        assert len(load_images(zoo, errors="skip")[0]) == 3
+
+
+def test_fuzzed_images_are_read_or_skipped(zoo: Path) -> None:
+    random = np.random.default_rng(0)
+    for kind in ("bmp", "gif", "jpg", "png", "ppm", "tif", "webp"):
+        out = io.BytesIO()
+        Image.effect_noise((24, 16), 64).save(out, {"jpg": "jpeg", "tif": "tiff"}.get(kind, kind))
+        for k in range(20):
+            content = np.frombuffer(out.getvalue(), np.uint8).copy()
+            content[random.integers(0, len(content), 8)] = random.integers(0, 256, 8)
+            (zoo / "dog" / f"fuzzed{k}.{kind}").write_bytes(content.tobytes())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found, labels = load_images(zoo, errors="skip")
+    assert len(found) == len(labels) >= 4
+
+
 @pytest.mark.parametrize("size", [None, (8, 8)])
 def test_unreadable_files_are_reported_together(zoo: Path, size: tuple[int, int] | None) -> None:
     (zoo / "cat" / "0.txt").write_text("no image")
@@ -302,6 +433,9 @@ def test_folders_without_classes_or_images_are_refused(tmp_path: Path) -> None:
         load_images(tmp_path, errors="ignore")
     with pytest.raises(ValueError, match="size must be"):
         load_images(tmp_path, size=(0, 4))
+    for wrong in (64, (4,), (4.5, 4), "64"):
+        with pytest.raises(ValueError, match="size must be"):
+            load_images(tmp_path, size=wrong)
 
 
 def test_toy_is_the_same_problem_at_every_noise() -> None:

@@ -58,21 +58,50 @@ def test_damaged_matrix_is_computed_again(tmp_path, damage):
     assert cache.get({"a": 1}, (10, 10), never).sum() == 100
 
 
+@pytest.mark.parametrize("restarted", [True, False])
+@pytest.mark.parametrize("pattern", [b"\x00\x00\x80\xbf", b"\x00\x00\xc0\x7f"], ids=["other sign", "nan"])
+def test_a_matrix_in_which_bits_were_flipped_is_computed_again(tmp_path, pattern, restarted):
+    cache = MatrixCache(tmp_path, 10_000)
+    cache.get({"a": 1}, (10, 10), ones)
+    cache.get({"a": 1}, (10, 10), never)
+    with open(cache.path({"a": 1}), "r+b") as file:
+        file.seek(200)
+        file.write(pattern)
+    if restarted:
+        cache = MatrixCache(tmp_path, 10_000)
+    assert cache.get({"a": 1}, (10, 10), ones).sum() == 100
+    assert cache.get({"a": 1}, (10, 10), never).sum() == 100
+
+
 def test_matrices_below_the_folder_count_too(tmp_path):
     cache = MatrixCache(tmp_path, 2 * 600)
-    (tmp_path / "greedy").mkdir()
-    np.save(tmp_path / "greedy" / "old.npy", ones())
-    os.utime(tmp_path / "greedy" / "old.npy", (1, 1))
+    old = tmp_path / "greedy" / f"rbf-{'a' * 20}.npy"
+    old.parent.mkdir()
+    np.save(old, ones())
+    os.utime(old, (1, 1))
     assert cache.n_bytes >= 400
     for name in "ab":
         cache.get({"name": name}, (10, 10), ones)
     assert cache.n_bytes <= cache.limit
-    assert not (tmp_path / "greedy" / "old.npy").exists()
+    assert not old.exists()
+
+
+def test_matrices_of_others_are_neither_counted_nor_removed(tmp_path):
+    cache = MatrixCache(tmp_path, 600)
+    mine = [tmp_path / "mine.npy", tmp_path / "thesis" / "features-2.npy"]
+    for path in mine:
+        path.parent.mkdir(exist_ok=True)
+        np.save(path, ones())
+        os.utime(path, (1, 1))
+    assert cache.n_bytes == 0
+    for name in "ab":
+        cache.get({"name": name}, (10, 10), ones)
+    assert all(path.exists() for path in mine)
 
 
 def test_matrix_removed_by_another_process_does_no_harm(tmp_path, monkeypatch):
     cache = MatrixCache(tmp_path, 10_000)
-    monkeypatch.setattr(Path, "rglob", lambda *args: [tmp_path / "gone.npy"])
+    monkeypatch.setattr(Path, "rglob", lambda *args: [tmp_path / f"{'0' * 32}.npy"])
     assert cache.n_bytes == 0
     assert cache.get({"a": 1}, (10, 10), ones).sum() == 100
 

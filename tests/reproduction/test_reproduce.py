@@ -198,7 +198,9 @@ def test_killed_or_interrupted_it_goes_on_where_it_was(tmp_path):
 
 def test_page_shows_all_that_was_ever_run(tmp_path):
     """Run in parts, the page is whole; the figure of model sizes is drawn from two other experiments."""
-    assert "sparsity is drawn from what baselines and multiple found: run these first" in run(tmp_path, "sparsity")
+    done = invoke("sparsity", "--data", "digits", "--out", tmp_path)
+    assert done.exit_code == 1  # nothing was run
+    assert "sparsity is drawn from what baselines and multiple found: run these first" in done.stderr
     run(tmp_path, "toy")
     (tmp_path / "cells" / f"x.json.besvm-{'0' * 32}.part").write_text("half")  # of a process that was killed
     output = run(tmp_path, "baselines", "sparsity")
@@ -217,8 +219,57 @@ def test_plan_alone_runs_nothing(tmp_path):
     assert all(experiment.name in plan for experiment in experiments())
     assert "left out of baselines: 2 cells, only with --thorough" in plan
     assert "left out" not in invoke(*arguments, "--thorough").stdout
-    assert not (tmp_path / "cells").exists()
-    assert not (tmp_path / "index.html").exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("options", [["--plan"], ["--cache-limit", "1 kB"], ["--plan", "--cache-limit", "1 kB"]])
+@pytest.mark.parametrize("out", [".", "", "mine", "mine/cache"])
+def test_files_of_others_are_left_alone(tmp_path, monkeypatch, out, options):
+    """Whatever they are called: here as our own unfinished files, matrices and page are."""
+    monkeypatch.chdir(tmp_path)
+    for folder in (tmp_path, tmp_path / "mine"):
+        for name in ("index.html", "a.part", f"a.besvm-{'0' * 32}.part", f"cache/{'0' * 32}.npy", "cells/toy/a.json"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("years of work")
+    before = contents(tmp_path)
+    done = invoke("toy", "--data", "digits", "--out", out, *options)
+    assert contents(tmp_path) == before
+    assert done.exit_code == (0 if out and "--plan" in options else 2)
+    if done.exit_code:
+        assert ("got an empty text" if not out else "must be a new or empty folder") in done.stderr
+
+
+def test_a_folder_of_ours_keeps_what_else_is_put_there(tmp_path):
+    run(tmp_path, "toy")
+    mine = [tmp_path / name for name in ("notes.part", "cache/mine.npy", "notes/index.html", "tables/draft.tex")]
+    for path in mine:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("years of work")
+    done = invoke("eigs", "--data", "digits", "--out", tmp_path, "--cache-limit", "1 kB")
+    assert done.exit_code == 0
+    assert {path.read_text() for path in mine} == {"years of work"}
+
+
+def test_a_limit_within_which_nothing_can_be_run_is_no_success(tmp_path):
+    done = invoke("toy", "eigs", "--data", "digits", "--out", tmp_path / "out", "--memory-limit", "1 kB")
+    assert done.exit_code == 2
+    assert re.search(
+        r"nothing can be run within 1.0 kB: the smallest cell needs .* MB; raise --memory-limit", done.stderr
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_cell_whose_file_was_altered_is_run_again(tmp_path):
+    run(tmp_path, "toy")
+    path = next((tmp_path / "cells" / "toy").iterdir())
+    kept = json.loads(path.read_text())
+    path.write_text(json.dumps(kept | {"row": kept["row"] | {"added": 1}}))
+    run(tmp_path, "toy")
+    assert json.loads(path.read_text())["row"] == kept["row"]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +279,7 @@ def test_plan_alone_runs_nothing(tmp_path):
         (["toy", "--data", "nowhere"], "nowhere"),
         (["toy", "--memory-limit", "much"], "memory_limit must be"),
         (["toy", "--cache-limit", "lots"], "cache_limit must be"),
-        (["toy", "--out", __file__], "--out must be a folder, got the file"),
+        (["toy", "--out", __file__], "--out must be a folder, there already or to be made"),
     ],
 )
 def test_bad_input_gets_one_sentence(tmp_path, arguments, says):

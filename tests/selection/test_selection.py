@@ -307,24 +307,23 @@ def test_more_candidates_use_what_fewer_have_left(split, tmp_path):
     assert len(list(tmp_path.glob("*.npy"))) == 3
 
 
-@pytest.mark.parametrize("damage", ["cut", "longer", "nan", "shape", "text", "empty", "json"])
+@pytest.mark.parametrize("damage", ["cut", "longer", "sign", "shape", "text", "empty", "json"])
 def test_damaged_files_are_made_anew(split, tmp_path, damage):
     fresh = select(folder=tmp_path).fit(*split)
     features, scores = next(tmp_path.glob("rbf*.npy")), next(tmp_path.glob("*.json"))
     good = features.read_bytes()
     if damage == "json":
-        entries = json.loads(scores.read_text())["tried"]
-        entries[0]["accuracy"] = "high"
-        scores.write_text(json.dumps({"tried": [*entries, 3, {"keys": None}]}))
+        kept = json.loads(scores.read_text())
+        for entry in kept["tried"]:
+            entry["accuracy"] = 1 - entry["accuracy"]  # as plausible as the right one
+        scores.write_text(json.dumps(kept))
     else:
         scores.write_text('{"tried": [')
-        matrix = np.load(features)
-        bad = matrix.copy()
-        bad[3, 4] = np.nan
-        if damage in ("nan", "shape"):
-            np.save(features, bad if damage == "nan" else matrix[:-1])
+        if damage == "shape":
+            np.save(features, np.load(features)[:-1])
         else:
-            content = {"cut": good[:-8], "longer": good + b"x", "text": b"not an array at all", "empty": b""}
+            flipped = good[:1003] + bytes([good[1003] ^ 0x80]) + good[1004:]
+            content = {"cut": good[:-8], "longer": good + b"x", "sign": flipped, "text": b"no array", "empty": b""}
             features.write_bytes(content[damage])
     again = select(folder=tmp_path).fit(*split)
     assert same(fresh, again)

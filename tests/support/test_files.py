@@ -12,8 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from besvm._support import files
-from besvm._support.files import sweep, whole_file, write_bytes, write_text
-from besvm.reproduction.cache import MatrixCache
+from besvm._support.files import as_folder, claim, sweep, whole_file, write_bytes, write_text
 from besvm.selection.store import make_folder
 
 
@@ -81,12 +80,15 @@ with whole_file(Path(sys.argv[1])) as unfinished:
 """
 
 
-@pytest.mark.parametrize("start", [sweep, lambda folder: MatrixCache(folder, 100), make_folder])
+@pytest.mark.parametrize("start", [sweep, make_folder])
 def test_leftovers_of_killed_processes_are_removed_and_nothing_else(tmp_path, start):
     others = ["mine.part", f"besvm-{'0' * 32}.part", "x.besvm-12.part", f"x.{os.getpid()}.part", "a.npy"]
     for name in others:
         (tmp_path / name).write_text("of the user")
-    path = tmp_path / "below" / "a.json"
+    path = tmp_path / "b.json"
+    below = tmp_path / "below" / f"x.besvm-{'0' * 32}.part"
+    below.parent.mkdir()
+    below.write_text("not where we write")
     with subprocess.Popen(
         [sys.executable, "-c", WRITER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
@@ -94,11 +96,11 @@ def test_leftovers_of_killed_processes_are_removed_and_nothing_else(tmp_path, st
         with whole_file(tmp_path / "own.json") as own:
             start(tmp_path)
             assert own.exists()  # this process is at work on it
-        (left,) = path.parent.iterdir()  # and that one may still be
+        (left,) = tmp_path.glob("b.json.*")  # and that one may still be
         process.send_signal(signal.SIGKILL)
     assert left.exists()
     start(tmp_path)
-    assert names(tmp_path) == sorted([*others, "own.json"])
+    assert names(tmp_path) == sorted([*others, below.name, "own.json"])
 
 
 def test_folders_are_made(tmp_path):
@@ -113,3 +115,24 @@ def test_where_the_system_has_no_such_locks(tmp_path, monkeypatch):
     (tmp_path / f"b.txt.besvm-{'0' * 32}.part").write_text("half")
     sweep(tmp_path)
     assert names(tmp_path) == ["a.txt"]
+
+
+def test_only_a_new_or_empty_folder_is_claimed_and_then_stays_ours(tmp_path):
+    claim("--out", tmp_path / "new" / "one", ".ours")
+    (tmp_path / "new" / "one" / "result.csv").touch()
+    claim("--out", tmp_path / "new" / "one", ".ours")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / ".DS_Store").touch()
+    claim("--out", tmp_path / "empty", ".ours")
+    assert names(tmp_path / "empty") == [".DS_Store", ".ours"]
+    with pytest.raises(ValueError, match=r"--out must be a new or empty folder.*which holds '(new|empty)'"):
+        claim("--out", tmp_path, ".ours")
+    assert not (tmp_path / ".ours").exists()
+
+
+def test_what_is_no_folder_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    for wrong in ("", tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(ValueError, match="folder must be a folder"):
+            as_folder("folder", wrong)
+    assert as_folder("folder", "~/a") == Path.home() / "a"

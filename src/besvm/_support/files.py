@@ -1,5 +1,7 @@
 """Files that are written whole or not at all, and what killed processes have left of others."""
 
+import hashlib
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ fcntl: Any = None  # on Windows no open file can be removed: that is lock enough
 with suppress(ImportError):
     import fcntl
 
+SEAL = "checksum"
 _UNFINISHED = re.compile(r".+\.besvm-[0-9a-f]{32}\.part")
 
 
@@ -47,9 +50,38 @@ def _locked(path: Path) -> Iterator[BinaryIO]:
         # someone swept before it was locked
 
 
-def sweep(folder: Path) -> None:
-    """Remove the unfinished files of processes that were killed; those at work, and all other files, are left alone."""
-    for leftover in folder.rglob("*.part"):
+def as_folder(name: str, folder: str | os.PathLike[str]) -> Path:
+    """Return the path of a folder that is there or can be made; ``name`` is the parameter that gives it."""
+    if os.fspath(folder) == "":
+        raise ValueError(f"{name} must be a folder, got an empty text; '.' is the current folder")
+    path = Path(folder).expanduser()
+    nearest = next((parent for parent in (path, *path.parents) if parent.exists()), path)
+    if nearest.exists() and not nearest.is_dir():
+        raise ValueError(f"{name} must be a folder, there already or to be made, got {str(path)!r}, where a file is")
+    return path
+
+
+def claim(name: str, folder: Path, mark: str) -> None:
+    """Make a folder and mark it as ours; refuse one that is not empty and was not marked so before.
+
+    Hidden files do not count: none of ours is named like them, but for the mark.
+    """
+    if not (folder / mark).exists():
+        other = next((path for path in folder.glob("[!.]*")), None)
+        if other is not None:
+            raise ValueError(
+                f"{name} must be a new or empty folder, or one that an earlier run has made, got {str(folder)!r}, "
+                f"which holds {other.name!r}; choose another folder, and nothing of yours is touched"
+            )
+        write_text(folder / mark, "The files in this folder were made by besvm, which may replace and remove them.\n")
+
+
+def sweep(*folders: Path) -> None:
+    """Remove the unfinished files of processes that were killed from these folders, but not from those in them.
+
+    Files that are being written, and all that are not named as ours, are left alone.
+    """
+    for leftover in (path for folder in folders for path in folder.glob("*.part")):
         if _UNFINISHED.fullmatch(leftover.name):
             with suppress(OSError):  # locked by its writer, or not ours
                 if fcntl is None:
@@ -72,3 +104,21 @@ def write_bytes(path: Path, data: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
     write_bytes(path, text.encode())
+
+
+def write_sealed(path: Path, data: dict[str, Any]) -> None:
+    """Write plain data as JSON with a checksum."""
+    write_text(path, json.dumps({**data, SEAL: _checksum(data)}) + "\n")
+
+
+def read_sealed(path: Path) -> dict[str, Any] | None:
+    """Return what :func:`write_sealed` has written; None if it is not there, or not as it was written."""
+    try:
+        data = json.loads(path.read_bytes())
+        return data if data.pop(SEAL) == _checksum(data) else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _checksum(data: dict[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(data).encode(), digest_size=16).hexdigest()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
+import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile, gettempdir
 from typing import Any
 
 import numpy as np
@@ -17,42 +21,80 @@ from besvm._support.units import show_bytes
 FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 ZEROS = bytes(1 << 20)
 ADVICE = "choose a folder on a larger disk"
+SEAL_BYTES = 32  # a checksum of all that stands before it
 
 
 class NpyMatrix:
     """A matrix in an .npy file, of which only the rows asked for are ever in memory.
 
-    Opening checks that the file is whole: a matrix of floating-point numbers, and exactly as long as it says.
-    ``advice`` says what to do about a full disk.
+    Opening checks that the file is whole: a matrix of floating-point numbers, and exactly as long as it says, with a
+    checksum behind it where it must be ``sealed``. ``advice`` says what to do about a full disk.
     """
 
-    def __init__(self, path: Path, advice: str = ADVICE) -> None:
+    _file: Any = None  # where the file has no name, it is held open
+    _lock = threading.Lock()  # of those who move to a place in a file held open
+
+    def __init__(self, path: Path, advice: str = ADVICE, sealed: bool = False) -> None:
         self.path, self.advice = path, advice
         with open(path, "rb") as file:
-            if np.lib.format.read_magic(file) != (1, 0):
-                raise ValueError(f"{path} must be an .npy file of version 1.0")
-            self.shape, by_columns, self.dtype = np.lib.format.read_array_header_1_0(file)
-            self._offset = file.tell()
+            self._read_header(file)
+            size, whole = os.fstat(file.fileno()).st_size, self._place(self.shape[0]) + sealed * SEAL_BYTES
+            if size != whole:
+                raise ValueError(f"{path} must be {whole} bytes long, got {size}")
+
+    def _read_header(self, file: Any) -> None:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"{self.path} must be an .npy file of version 1.0")
+        self.shape, by_columns, self.dtype = np.lib.format.read_array_header_1_0(file)
+        self._offset = file.tell()
         if by_columns or len(self.shape) != 2 or self.dtype.kind != "f":
-            raise ValueError(f"{path} must hold a matrix of floating-point numbers, row by row")
-        whole = self._place(self.shape[0])
-        if os.path.getsize(path) != whole:
-            raise ValueError(f"{path} must be {whole} bytes long, got {os.path.getsize(path)}")
+            raise ValueError(f"{self.path} must hold a matrix of floating-point numbers, row by row")
 
     @classmethod
     def create(cls, path: Path, shape: tuple[int, int], dtype: Any, advice: str = ADVICE) -> NpyMatrix:
         """Make the file, of zeros, and take all of its space now: writing rows must not fail after hours of work."""
-        dtype = np.dtype(dtype)
-        n_bytes = shape[0] * shape[1] * dtype.itemsize
-        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-        with open(path, "wb", buffering=0) as file, _explained(path.parent, n_bytes, advice):
-            np.lib.format.write_array_header_1_0(file, header)
-            if n_bytes and hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), file.tell(), n_bytes)
-            else:
-                for start in range(0, n_bytes, len(ZEROS)):
-                    file.write(ZEROS[: n_bytes - start])
+        with open(path, "wb", buffering=0) as file:
+            _write_zeros(file, path.parent, shape, dtype, advice)
         return cls(path, advice)
+
+    @classmethod
+    def temporary(cls, folder: Any, shape: tuple[int, int], dtype: Any, advice: str = ADVICE) -> NpyMatrix:
+        """Make a file without a name: the system takes its space back when this process ends, however it ends.
+
+        By default it is where Python's ``tempfile`` makes such files.
+        """
+        new = cls.__new__(cls)
+        new.path, new.advice = Path(folder or gettempdir()) / "features.npy", advice  # for messages only
+        new._file, new._lock = TemporaryFile(dir=folder), threading.Lock()  # noqa: SIM115  (closed with the matrix)
+        weakref.finalize(new, new._file.close)
+        try:
+            _write_zeros(new._file, new.path.parent, shape, dtype, advice)
+        except BaseException:
+            new.close()
+            raise
+        new._file.seek(0)
+        new._read_header(new._file)
+        return new
+
+    def close(self) -> None:
+        """Give back a file without a name; one that has a name is never held open."""
+        if self._file is not None:
+            self._file.close()
+
+    @contextmanager
+    def _opened(self, mode: str) -> Iterator[Any]:
+        if self._file is None:
+            with open(self.path, mode) as file:
+                yield file
+        else:
+            with self._lock:
+                yield self._file
+                self._file.flush()
+
+    def seal(self) -> None:
+        """Write a checksum behind the matrix, which now is finished."""
+        with _explained(self.path.parent, SEAL_BYTES, self.advice), self._opened("r+b") as file:
+            file.write(_checksum(file, self._place(self.shape[0])))
 
     def _place(self, row: int) -> int:
         """Return where in the file a row begins."""
@@ -60,16 +102,48 @@ class NpyMatrix:
 
     def __getitem__(self, rows: slice) -> np.ndarray:
         shape = (rows.stop - rows.start, self.shape[1])
-        return np.asarray(np.memmap(self.path, self.dtype, "r", self._place(rows.start), shape))
+        with self._opened("rb") as file:
+            return np.asarray(np.memmap(file, self.dtype, "r", self._place(rows.start), shape))
 
     def __setitem__(self, rows: slice, block: Any) -> None:
         data = np.ascontiguousarray(block, dtype=self.dtype)
         if data.shape != (rows.stop - rows.start, self.shape[1]):
             raise ValueError(f"{rows} of a matrix of {self.shape[1]} columns cannot hold a block of {data.shape}")
         n_bytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
-        with open(self.path, "r+b") as file, _explained(self.path.parent, n_bytes, self.advice):
+        with _explained(self.path.parent, n_bytes, self.advice), self._opened("r+b") as file:
             file.seek(self._place(rows.start))
             file.write(data.data)
+
+
+def check_seal(path: Path) -> None:
+    """Refuse a file in which anything has changed since it was sealed; nothing in it is trusted before."""
+    with open(path, "rb") as file:
+        if _checksum(file, os.fstat(file.fileno()).st_size - SEAL_BYTES) != file.read():
+            raise ValueError(f"{path} must be as it was written, but its checksum is another")
+
+
+def _checksum(file: Any, n_bytes: int) -> bytes:
+    """Return the checksum of the first bytes of a file, and leave it where they end."""
+    file.seek(0)
+    found = hashlib.blake2b(digest_size=SEAL_BYTES)
+    for start in range(0, n_bytes, len(ZEROS)):
+        found.update(file.read(min(len(ZEROS), n_bytes - start)))
+    return found.digest()
+
+
+def _write_zeros(file: Any, folder: Path, shape: tuple[int, int], dtype: Any, advice: str) -> None:
+    dtype = np.dtype(dtype)
+    n_bytes = shape[0] * shape[1] * dtype.itemsize
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    with _explained(folder, n_bytes, advice):
+        np.lib.format.write_array_header_1_0(file, header)
+        file.flush()
+        if n_bytes and hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), file.tell(), n_bytes)
+        else:
+            for start in range(0, n_bytes, len(ZEROS)):
+                file.write(ZEROS[: n_bytes - start])
+            file.flush()
 
 
 @contextmanager

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -177,22 +173,16 @@ class InFloat64(RowBlocks):
 
 
 class DiskBlocks(RowBlocks):
-    """A matrix in a file of its own, mapped into memory one block at a time and removed when closed.
+    """A matrix in a file without a name, mapped into memory one block at a time and gone when closed.
 
-    ``folder`` is where the temporary folder is made: by default where Python's ``tempfile`` makes them. The rows are
+    ``folder`` is where the file takes its space: by default where Python's ``tempfile`` makes them. The rows are
     written to ``matrix``.
     """
 
     def __init__(self, shape: tuple[int, int], dtype: Any = np.float32, folder: Any = None) -> None:
         self.shape = shape
         self.dtype = np.dtype(dtype)
-        own = tempfile.mkdtemp(prefix="besvm-", dir=folder)
-        self._remove = weakref.finalize(self, shutil.rmtree, own, ignore_errors=True)
-        try:
-            self.matrix = NpyMatrix.create(Path(own) / "features.npy", shape, dtype, ADVICE)
-        except BaseException:
-            self.close()
-            raise
+        self.matrix = NpyMatrix.temporary(folder, shape, dtype, ADVICE)
 
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
         rows_each = rows_for(DISK_BYTES, self.shape[1], self.dtype.itemsize)
@@ -206,7 +196,7 @@ class DiskBlocks(RowBlocks):
             pass
 
     def close(self) -> None:
-        self._remove()
+        self.matrix.close()
 
 
 class JoinedBlocks(RowBlocks):

@@ -2,16 +2,17 @@
 
 import hashlib
 import os
-import shutil
 import tarfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
 from besvm._support.extras import optional
+from besvm._support.files import as_folder, sweep, write_bytes
 
 CIFAR10_URL = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"
 FOLDER_NAME = "cifar-10-batches-bin"
@@ -101,7 +102,8 @@ def fetch_cifar10(folder: str | os.PathLike[str] | None = None, url: str = CIFAR
     """Download CIFAR-10 (162 MB) unless it is there already, and load it.
 
     The archive and every file in it are checked against their MD5 checksums; a download that fails leaves
-    nothing behind. Needs the extra ``data``.
+    nothing behind. Official files that are missing or damaged are written, and no other file is touched. Needs the
+    extra ``data``.
 
     Parameters
     ----------
@@ -122,8 +124,8 @@ def fetch_cifar10(folder: str | os.PathLike[str] | None = None, url: str = CIFAR
     >>> fetch_cifar10().class_names[:2]  # doctest: +SKIP
     ('airplane', 'automobile')
     """
-    target = _data_folder(folder) / FOLDER_NAME
-    if not _is_complete(target):
+    target = as_folder("folder", _data_folder(folder) / FOLDER_NAME)
+    if not all(map(_is_official, _paths(target))):
         _fetch_files(target, url)
     return _read_cifar10(target, verify=False)  # verified by one of the two lines above
 
@@ -149,7 +151,7 @@ def _read_cifar10(folder: Path, verify: bool) -> Cifar10:
 def _data_folder(folder: str | os.PathLike[str] | None) -> Path:
     if folder is None:
         folder = os.environ.get("BESVM_DATA") or Path("~/.cache/besvm")
-    return Path(folder).expanduser()
+    return as_folder("folder", folder)
 
 
 def _cifar_folder(folder: str | os.PathLike[str] | None) -> Path:
@@ -159,50 +161,53 @@ def _cifar_folder(folder: str | os.PathLike[str] | None) -> Path:
     return inner if folder is None or inner.is_dir() else outer
 
 
-def _is_complete(folder: Path) -> bool:
-    """Return whether ``folder`` holds every file, unaltered."""
-    paths = [folder / name for name in FOLD_FILES]
-    return all(path.is_file() and _md5(path.read_bytes()) == OFFICIAL.files[path.name] for path in paths)
+def _paths(folder: Path) -> list[Path]:
+    return [folder / name for name in FOLD_FILES]
+
+
+def _is_official(path: Path) -> bool:
+    """Return whether a file is there, unaltered."""
+    return path.is_file() and _md5(path.read_bytes()) == OFFICIAL.files[path.name]
 
 
 def _fetch_files(folder: Path, url: str) -> None:
-    """Download the archive and put its files into ``folder``, all of them verified or none at all."""
+    """Download the archive, verify all that is in it, and write what ``folder`` lacks."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    # Beside the folder, so that the last step is a rename; whatever fails before it leaves nothing behind.
-    with TemporaryDirectory(dir=folder.parent, prefix=".fetching-") as workshop:
-        archive = _download(url, Path(workshop))
-        fresh = Path(workshop) / FOLDER_NAME
-        _extract(archive, fresh)
-        for name in FOLD_FILES:
-            _verified(fresh / name, remedy="use another url")
-        if folder.exists():
-            folder.rename(Path(workshop) / "replaced")
-        fresh.rename(folder)
+    with TemporaryFile(dir=folder.parent) as archive:  # without a name: nothing is left, however this ends
+        _download(url, archive)
+        with tarfile.open(fileobj=archive) as tar:
+            contents = {name: _content(tar, name) for name in (*FOLD_FILES, NAMES_FILE)}
+    for path in _paths(folder):
+        _verify(path, contents[path.name], remedy="use another url")
+    sweep(folder)
+    for name, content in contents.items():
+        path = folder / name
+        if not (path.exists() if name == NAMES_FILE else _is_official(path)):
+            write_bytes(path, content)
 
 
-def _download(url: str, folder: Path) -> Path:
+def _download(url: str, archive: Any) -> None:
     pooch = optional("pooch", "fetching CIFAR-10")
     try:
-        return Path(pooch.retrieve(url, known_hash=f"md5:{OFFICIAL.archive}", fname="archive.tar.gz", path=folder))
-    except ValueError as error:
-        raise ValueError(f"{url} must be the official archive or an exact copy: {error}; try again") from error
+        pooch.HTTPDownloader()(url, archive, None)
     except OSError as error:  # what requests raises is an OSError too
         raise OSError(f"{url} cannot be downloaded: {error}; try again or use another url") from error
+    archive.seek(0)
+    found = hashlib.file_digest(archive, _new_md5).hexdigest()
+    if found != OFFICIAL.archive:
+        raise ValueError(
+            f"{url} must be the official archive or an exact copy, of MD5 checksum {OFFICIAL.archive}, got {found}; "
+            "try again or use another url"
+        )
+    archive.seek(0)
 
 
-def _extract(archive: Path, folder: Path) -> None:
-    """Write the files we know by name, and nothing else the archive may hold, into ``folder``."""
-    folder.mkdir()
-    with tarfile.open(archive) as tar:
-        plain_files = {member.name: member for member in tar if member.isreg()}
-        for name in (*FOLD_FILES, NAMES_FILE):
-            member = plain_files.get(f"{FOLDER_NAME}/{name}")
-            content = tar.extractfile(member) if member else None
-            if content is None:
-                raise ValueError(f"the archive must hold {FOLDER_NAME}/{name}, got none; use another url")
-            # The content alone is copied: no path, link, owner or mode comes from the archive.
-            with content, open(folder / name, "wb") as target:
-                shutil.copyfileobj(content, target)
+def _content(tar: tarfile.TarFile, name: str) -> bytes:
+    """Return what is in a file we know by name: no path, link, owner or mode is taken from the archive."""
+    for member in tar.getmembers():
+        if member.isreg() and member.name == f"{FOLDER_NAME}/{name}":
+            return cast(BinaryIO, tar.extractfile(member)).read()
+    raise ValueError(f"the archive must hold {FOLDER_NAME}/{name}, got none; use another url")
 
 
 def _n_records(path: Path) -> int:
@@ -216,23 +221,26 @@ def _n_records(path: Path) -> int:
 
 def _read_records(path: Path, verify: bool) -> np.ndarray:
     remedy = "delete it and call fetch_cifar10()"
-    content = _verified(path, remedy) if verify else path.read_bytes()
+    content = path.read_bytes()
+    if verify:
+        _verify(path, content, remedy)
     if len(content) % RECORD_BYTES:
         raise ValueError(f"{path} must hold records of {RECORD_BYTES} bytes, got {len(content)} bytes; {remedy}")
     return np.frombuffer(content, dtype=np.uint8).reshape(-1, RECORD_BYTES)
 
 
-def _verified(path: Path, remedy: str) -> bytes:
-    """Return what is in a file, which must be the official one."""
-    content = path.read_bytes()
+def _verify(path: Path, content: bytes, remedy: str) -> None:
+    """Refuse what is not the content of the official file of this name."""
     found, expected = _md5(content), OFFICIAL.files[path.name]
     if found != expected:
         raise ValueError(
             f"{path} is damaged or altered: its MD5 checksum must be {expected}, got {found} "
             f"({len(content)} bytes); {remedy}"
         )
-    return content
+
+
+_new_md5 = partial(hashlib.md5, usedforsecurity=False)
 
 
 def _md5(content: bytes) -> str:
-    return hashlib.md5(content, usedforsecurity=False).hexdigest()
+    return _new_md5(content).hexdigest()

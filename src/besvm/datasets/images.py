@@ -1,7 +1,9 @@
 """Folders of images, one folder a class."""
 
 import os
+import threading
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,13 @@ import numpy as np
 
 from besvm._support.extras import optional
 from besvm._support.threads import thread_map
+from besvm._support.validation import check_choice, is_whole
+
+# Nothing else is opened, whatever a file is called: some formats that Pillow knows start other programs.
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
+MAX_PIXELS = 64_000_000  # that an image may have; a file of some kilobytes can claim any number
+LARGE = 1_000_000  # pixels above which images are decoded one at a time, and not one in every thread
+_one_at_a_time = threading.Lock()
 
 
 def load_images(
@@ -17,7 +26,8 @@ def load_images(
     """Read images from a folder that has one folder per class, named after it.
 
     Hidden files are passed over. Images are turned upright as their EXIF data say, and gray, 16-bit and
-    transparent ones become RGB. Needs the extra ``data``.
+    transparent ones become RGB. Only BMP, GIF, JPEG, PNG, PPM, TIFF and WebP files of at most 64 million pixels are
+    read, large ones one at a time. Needs the extra ``data``.
 
     Parameters
     ----------
@@ -41,9 +51,8 @@ def load_images(
     >>> from besvm.datasets import load_images
     >>> images, labels = load_images("flowers", size=(64, 64))  # doctest: +SKIP
     """
-    if errors not in ("raise", "skip"):
-        raise ValueError(f'errors must be "raise" or "skip", got {errors!r}')
-    if size is not None and (len(size) != 2 or min(size) < 1):
+    check_choice("errors", errors, ("raise", "skip"))
+    if size is not None and not (np.shape(size) == (2,) and all(is_whole(side, 1) for side in size)):
         raise ValueError(f"size must be (height, width) of at least one pixel each, got {size!r}")
     paths, classes = _list_images(Path(folder))
     images: Any = [] if size is None else np.empty((len(paths), *size, 3), dtype=np.uint8)
@@ -90,16 +99,39 @@ def _read_image(path: Path, size: tuple[int, int] | None) -> np.ndarray | str:
     """Return the image (h, w, 3), or what is wrong with it."""
     image_module, operations = (optional(name, "reading images") for name in ("PIL.Image", "PIL.ImageOps"))
     try:
-        with image_module.open(path) as file:
-            image = operations.exif_transpose(file)  # upright, as a viewer would show it
-            if image.mode in ("P", "PA"):
-                image = image.convert("RGBA")  # a palette may hold transparency that RGB cannot take
-            if image.mode.startswith("I;16"):  # Pillow itself would clip at 255
-                image = image_module.fromarray((np.asarray(image) / 257).round().astype(np.uint8))
-            image = image.convert("RGB")
-            if size is not None:
-                image = image.resize((size[1], size[0]), image_module.Resampling.BILINEAR)
-            return np.array(image, dtype=np.uint8)
-    # Pillow's decoders raise any of these on a broken file.
-    except (OSError, ValueError, SyntaxError, EOFError, image_module.DecompressionBombError) as error:
-        return f"{path}: {error}"
+        with image_module.open(path, formats=FORMATS) as file:
+            if file.width * file.height > MAX_PIXELS:
+                raise ValueError(f"an image must have at most {MAX_PIXELS:,} pixels, got {file.width} x {file.height}")
+            if size is not None:  # JPEG is decoded at a fraction of its size, twice what is wanted or more
+                file.draft(None, (2 * max(size), 2 * max(size)))
+            with _one_at_a_time if file.width * file.height > LARGE else nullcontext():
+                try:
+                    operations.exif_transpose(file, in_place=True)  # upright, as a viewer would show it
+                    return _pixels(file, size, image_module)
+                finally:
+                    file.close()  # frees what was decoded, before the next one is
+    except image_module.UnidentifiedImageError:
+        return f"{path}: must be an image as {', '.join(FORMATS)}, got another format or a damaged file"
+    except Exception as error:  # decoders raise whatever a broken file leads them to
+        return f"{path}: {str(error) or type(error).__name__}"
+
+
+def _pixels(file: Any, size: tuple[int, int] | None, image_module: Any) -> np.ndarray:
+    image = _as_rgb(file, image_module)
+    if size is not None:
+        image = image.resize((size[1], size[0]), image_module.Resampling.BILINEAR)
+    return np.array(image, dtype=np.uint8)
+
+
+def _as_rgb(image: Any, image_module: Any) -> Any:
+    """Return the image as Pillow's "RGB"."""
+    if image.mode == "F":
+        raise ValueError("an image must have 8 or 16 bits a color, got floating-point numbers")
+    if image.mode.startswith("I"):  # 16 bits, which Pillow itself would clip at 255
+        levels = np.asarray(image)
+        if levels.min() < 0 or levels.max() > 0xFFFF:
+            raise ValueError("an image must have 8 or 16 bits a color, got 32")
+        return image_module.fromarray(((levels.astype(np.uint32) + 128) // 257).astype(np.uint8)).convert("RGB")
+    if image.mode in ("P", "PA"):
+        image = image.convert("RGBA")  # a palette may hold transparency that RGB cannot take
+    return image.convert("RGB")

@@ -106,7 +106,7 @@ def show(entry: Any) -> str:
 
 def html_page(page: Page) -> str:
     """Return the page in HTML."""
-    style = files("besvm.reproduction").joinpath("page.css").read_text()
+    style = files("besvm.reproduction").joinpath("page.css").read_text(encoding="utf-8")
     names = [escape(section.experiment.name) for section in page.sections]
     parts = [
         "<!doctype html>",

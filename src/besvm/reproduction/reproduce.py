@@ -12,7 +12,7 @@ from rich.console import Console
 
 from besvm._support.extras import optional
 from besvm._support.figures import in_style, rendered
-from besvm._support.files import sweep, write_bytes, write_text
+from besvm._support.files import as_folder, claim, sweep, write_bytes, write_text
 from besvm._support.units import parse_bytes, show_bytes
 from besvm.blocks.plan import limit_bytes
 from besvm.reproduction.cache import MatrixCache
@@ -24,13 +24,14 @@ from besvm.reproduction.page import Page, cost, html_page, section_of, write_tab
 from besvm.reproduction.runner import Reason, Results, counted, make_plan, run, show_plan
 
 DIGITS = "digits"
+MARK = ".besvm-reproduction"  # in a folder that we made, and may replace files in
 
 
 def reproduce(
     names: list[str] | None = None,
     *,
     data: str | None = None,
-    out: Path = Path("reproduction"),
+    out: str | os.PathLike[str] = "reproduction",
     quick: bool = False,
     thorough: bool = False,
     only_plan: bool = False,
@@ -40,7 +41,8 @@ def reproduce(
     """Run experiments of the paper and write tables, figures and a page; return the page.
 
     A cell that was finished before, in the same folder with the same data, sizes and code, is not run again. The
-    command ``besvm reproduce`` describes the parameters.
+    command ``besvm reproduce`` describes the parameters. The folder must be new, empty or of an earlier reproduction:
+    files of others are never replaced or removed.
 
     Examples
     --------
@@ -54,10 +56,7 @@ def reproduce(
     chosen = experiments(names)
     limit = limit_bytes(memory_limit)
     cache_bytes = parse_bytes(cache_limit, "cache_limit")
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"--out must be a folder, got the file {out}; choose another name")
-    out.mkdir(parents=True, exist_ok=True)
-    sweep(out)
+    out = as_folder("--out", out)
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 140)
     config = replace(QUICK if quick else FULL, thorough=thorough)
     lab = Lab(*load(data, config.rows_per_fold), MatrixCache(out / "cache", cache_bytes, verbose=1), limit)
@@ -65,8 +64,17 @@ def reproduce(
     plan = make_plan(chosen, config, lab, costs, results)
     show_plan(console, plan, lab, costs)
     page = out / "index.html"
-    if only_plan:
+    if only_plan:  # nothing was written or removed so far
         return page
+    if any(planned.skipped for planned in plan) and not any(planned.cells for planned in plan):
+        least = min(cell.memory for planned in plan for cell, _ in planned.skipped) + lab.base_memory
+        raise MemoryError(
+            f"nothing can be run within {show_bytes(limit)}: the smallest cell needs {show_bytes(least)}; "
+            "raise --memory-limit"
+        )
+    claim("--out", out, MARK)
+    own = [out / name for name in ("cache", "cells", "figures", "tables")]
+    sweep(out, *own, *(folder for parent in own for folder in parent.glob("*/")))
     failed = {planned.experiment.name: planned.failed for planned in plan}
     said = {"about": about(config, lab, data, None if memory_limit is None else limit), "warning": banner(config, data)}
     try:
@@ -77,14 +85,21 @@ def reproduce(
         raise
     shown = _write(out, config, lab, results, failed, said)
     console.print(f"\nthe page: {page}", highlight=False, soft_wrap=True)
-    for experiment in chosen:
-        if experiment.name not in shown:
-            needed = " and ".join(experiment.uses)
-            console.print(f"{experiment.name} is drawn from what {needed} found: run these first", soft_wrap=True)
+    missing = [_why_missing(experiment) for experiment in chosen if experiment.name not in shown]
+    for sentence in missing:
+        console.print(sentence, soft_wrap=True)
+    if len(missing) == len(chosen):
+        raise RuntimeError(f"nothing was run or drawn: {'; '.join(missing)}")
     n_failed = sum(map(len, failed.values()))
     if n_failed:
         raise RuntimeError(f"cells that failed: {n_failed}; the page says why, and the same command tries them again")
     return page
+
+
+def _why_missing(experiment: Experiment) -> str:
+    if experiment.uses:
+        return f"{experiment.name} is drawn from what {' and '.join(experiment.uses)} found: run these first"
+    return f"nothing of {experiment.name} could be run: the plan above says why"
 
 
 def load(data: str | None, rows_per_fold: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -145,7 +160,7 @@ def _drawn(out: Path, experiment: Experiment, config: Config, inputs: list[Table
 
 def about(config: Config, lab: Lab, data: str | None, memory_limit: int | None = None) -> str:
     """Return what was run, and on what; ``memory_limit`` is what the user asked for."""
-    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    flags = Path("/proc/cpuinfo").read_text("utf-8", "replace") if Path("/proc/cpuinfo").exists() else ""
     instructions = next((name for name in ("avx512f", "avx2", "avx") if name in flags), platform.machine())
     options = {
         "--quick": config.rows_per_fold != FULL.rows_per_fold,

@@ -19,7 +19,7 @@ from rich.table import Table as RichTable
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from besvm._support.files import write_text
+from besvm._support.files import read_sealed, write_sealed
 from besvm._support.memory import peak_memory
 from besvm._support.sources import short_hash
 from besvm._support.units import show_bytes, show_seconds
@@ -87,17 +87,12 @@ class Results:
 
     def get(self, experiment: str, cell: Cell) -> tuple[Row, Spent] | None:
         """Return a finished cell as a row of its table, and what it took; None if it is not finished."""
-        try:
-            kept = json.loads(self._path(experiment, cell).read_text())
-            row, (planned, taken, peak) = kept["row"], kept["took"]
-            spent = Spent(float(planned), float(taken), int(peak))
-        except (OSError, ValueError, TypeError, KeyError):
-            return None
-        return (row, spent) if isinstance(row, dict) and cell.key.items() <= row.items() else None
+        kept = read_sealed(self._path(experiment, cell))
+        return None if kept is None else (kept["row"], Spent(*kept["took"]))
 
     def keep(self, experiment: str, cell: Cell, row: Row, spent: Spent) -> None:
         """Keep a finished cell."""
-        write_text(self._path(experiment, cell), json.dumps({"row": row, "took": spent}) + "\n")
+        write_sealed(self._path(experiment, cell), {"row": row, "took": spent})
 
 
 @dataclass

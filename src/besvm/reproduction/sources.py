@@ -71,7 +71,7 @@ class Sources:
 
 def _parsed(path: Path) -> ast.Module:
     """Return a source file without its docstrings."""
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(path.read_bytes())
     for node in statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = [

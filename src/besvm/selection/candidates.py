@@ -71,7 +71,7 @@ class Candidates:
     def features(self, keys: Keys, folder: Path | None, scratch: Path | None) -> list[Part]:
         """Return every candidate's normalized similarities: those of the training rows, then of the rows held out.
 
-        What a later run finds is kept in ``folder``, the rest in ``scratch``; without that, all of it in memory.
+        What a later run finds is kept in ``folder``, the rest takes space in ``scratch``; without that, in memory.
         """
         parts, n = [], self.split.n_all
         with progress("similarities", n * len(self.names), self.verbose) as shown:
@@ -79,10 +79,9 @@ class Candidates:
                 measure = self.expander.measures[place]
                 source = Expander(self.expander.transformers, [measure], self.expander.dtype)
                 shown.note(f"similarities of {measure.label}")
-                where = folder if lasts else scratch
-                path = None if where is None else where / f"{key}.npy"
+                path = folder / f"{key}.npy" if folder is not None and lasts else None
                 fill = partial(self._fill, source, shown)
-                parts.append(stored(path, scratch is None, (n, source.width), source.dtype, fill))
+                parts.append(stored(path, scratch, (n, source.width), source.dtype, fill))
                 shown.advance(n * (place + 1) - shown.done)  # what was found, counts as done
         return parts
 

@@ -1,10 +1,9 @@
 """Choose among many measures: forward selection of the one that contributes most."""
 
-from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.files import as_folder
 from besvm._support.progress import say
 from besvm._support.threads import workers
 from besvm._support.validation import (
@@ -73,8 +73,8 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         any of it changed, nothing old is served. Not seen are files and environment variables that a function reads,
         globals that a program sets from those or changes while it runs, and modules imported by a computed name. What
         has no source file (a function typed into a notebook) or cannot be hashed (a lock) is computed anew in every
-        run; ``verbose=1`` says which. Needs a whole number as ``random_state``. A killed run may leave a file that ends
-        in ``.part`` or a folder that begins with ``besvm-``; they can be deleted.
+        run; ``verbose=1`` says which. Needs a whole number as ``random_state``. What was
+        damaged is computed anew. A killed run may leave a file that ends in ``.part``, which the next one removes.
     refit : bool, default=True
         Train a classifier with the chosen measures on all rows of X, to predict with.
     memory_limit : int or str, optional
@@ -156,9 +156,7 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _search(self, split: Split, names: list[str], rng: np.random.Generator, n: int) -> list[int]:
         """Compute all candidates' features, and return which were chosen, in order; n rows will be trained on last."""
-        folder = None if self.folder is None else Path(self.folder)
-        if folder is not None:
-            make_folder(folder)
+        folder = None if self.folder is None else make_folder(self.folder)
         most = min(self.n_measures, len(names))
         expander = fit_expander(split.X, split.classes[split.labels], split.measures, split.basis, rng)
         chosen = self._plan(split, expander, most, n)
@@ -166,10 +164,9 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         training = {"C": float(self.C), "tol": float(self.tol)}
         candidates = Candidates(split, names, expander, as_normalization(self.normalize), self.verbose)
         keys = candidates.keys(tuple(training.values()), folder)
-        in_memory = chosen.storage == "memory"
-        where = nullcontext() if in_memory else TemporaryDirectory(prefix="besvm-", dir=folder or chosen.folder)
-        with where as scratch, workers(chosen.n_jobs):
-            parts = candidates.features(keys, folder, None if scratch is None else Path(scratch))
+        scratch = None if chosen.storage == "memory" else folder or chosen.folder or Path(gettempdir())
+        with workers(chosen.n_jobs):
+            parts = candidates.features(keys, folder, scratch)
             trials = Trials(split, parts, keys.names, names, keys.scores, training | chosen.solver_options)
             order, self.trace_, self.rejected_ = choose(trials, most, self.min_gain, self.verbose)
         self.storage_ = chosen.storage
@@ -259,7 +256,7 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             plan_training(n, widest, itemsize, n_columns(n, len(self.classes_), hold_out=True), **limits)
         columns = n_columns(len(split.labels), len(split.classes), hold_out=False)
         limits["features"] = itemsize * split.n_all * expander.width
-        limits["folder"] = None if self.folder is None else Path(self.folder)
+        limits["folder"] = None if self.folder is None else as_folder("folder", self.folder)
         planned = partial(plan_training, len(split.labels), widest, itemsize, columns, **limits)
         chosen = planned()
         return chosen if chosen.storage != "recompute" else planned(storage="disk")  # each is read dozens of times
