@@ -69,7 +69,7 @@ def _measure(task: Task, name: str, maker: Maker, n_seeds: int) -> dict[str, Any
     accuracies, balanced, seconds = [], [], []
     for seed in range(n_seeds):
         basis = Timed(maker(task.n_basis))
-        clf = BESVMClassifier(task.measure, basis=basis, probability=False, random_state=seed).fit(*task.train)
+        clf = BESVMClassifier(task.measure, basis=basis, C=1.0, probability=False, random_state=seed).fit(*task.train)
         accuracies.append(clf.score(*task.test))
         seconds.append(basis.seconds)
         if task.makers is UNEVEN:

@@ -26,7 +26,11 @@ def benchmark(quick: bool = False) -> list[dict[str, Any]]:
     for n_measures in (1,) if quick else (1, 4):
         for multi_class, way in WAYS.items():
             clf = BESVMClassifier(
-                SETS[n_measures], basis=IndexBasis(per_class=per_class), multi_class=multi_class, probability=False
+                SETS[n_measures],
+                basis=IndexBasis(per_class=per_class),
+                C=1.0,
+                multi_class=multi_class,
+                probability=False,
             )
             start = perf_counter()
             clf.fit(images[train], labels[train])

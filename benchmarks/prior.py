@@ -54,7 +54,7 @@ def uneven_cifar10(n: int, step: int) -> list[dict[str, Any]]:
     basis = np.concatenate([np.flatnonzero(labels[train] == c)[:count] for c, count in zip(order, counts, strict=True)])
     rows = []
     for balanced in (False, True):
-        clf = BESVMClassifier("H8R", basis=np.sort(basis), normalize=MeanNorm(balanced), probability=False)
+        clf = BESVMClassifier("H8R", basis=np.sort(basis), normalize=MeanNorm(balanced), C=1.0, probability=False)
         predicted = clf.fit(images[train], labels[train]).predict(images[test])
         right = predicted == labels[test]
         recall = [float(right[labels[test] == c].mean()) for c in order]

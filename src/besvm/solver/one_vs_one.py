@@ -43,7 +43,9 @@ def fit_pairs(
     if training.C == "auto":  # one C for all pairs, picked one-vs-rest
         if not probability:
             fold = folds(blocks, whole, n_classes)
-        path = training.held_out(blocks, whole, fold, n_folds_for(len(labels)), n_classes)[0]
+        n_parts = n_folds_for(len(labels))
+        with threads_for(4 * len(labels) * D * n_classes * n_parts):
+            path = training.held_out(blocks, whole, fold, n_parts, n_classes)[0]
         training = replace(training, C=path.best if path else 1.0)
     coef, intercept = np.zeros((n_folds + 1, D, len(pairs))), np.zeros((n_folds + 1, len(pairs)))  # the last: all rows
     results = []

@@ -51,7 +51,7 @@ def _measured(lab: Lab, name: str, n: int, n_measures: int, basis: Basis, repeat
     kernels = [RBF(gamma=2.0**-k) for k in range(n_measures)]
     model: Any = KernelSVMClassifier(kernels, C=2.0, memory_limit=lab.model_limit)
     if name == OURS:
-        model = BESVMClassifier(kernels, basis=exemplars, probability=False, memory_limit=lab.model_limit)
+        model = BESVMClassifier(kernels, basis=exemplars, C=1.0, probability=False, memory_limit=lab.model_limit)
     runs: list[Any] = []
     while not runs or (len(runs) < repeats and sum(r.fit_seconds + r.predict_seconds for r in runs) < ENOUGH):
         runs.append(profile(model, features[rows], lab.labels[rows], features[test]))

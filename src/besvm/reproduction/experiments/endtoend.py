@@ -29,7 +29,8 @@ SVC_CACHE = 2000  # MB
 
 def models(per_class: int, memory_limit: int | None = None) -> dict[str, Any]:
     """Return what is compared; each is given images."""
-    options: Any = {"basis": IndexBasis(per_class=per_class), "probability": False, "memory_limit": memory_limit}
+    options: Any = {"basis": IndexBasis(per_class=per_class), "C": 1.0, "probability": False}
+    options["memory_limit"] = memory_limit
     color = [
         Measure(similarity, features=make_pipeline(CellColor(cell=4), MeanNormScaler()), name=f"color {name}")
         for name, similarity in (("R", RBF(gamma=1.0)), ("(2,0)", Rigid(2)))

@@ -71,7 +71,7 @@ def _trained(lab: Lab, per_class: int, **options: Any) -> Row:
 
 def _scored(lab: Lab, similarity: Any, features: np.ndarray, per_class: int, **options: Any) -> Row:
     options |= {"probability": False, "memory_limit": lab.model_limit, "max_iter": MAX_ITER}
-    model = BESVMClassifier(similarity, basis=IndexBasis(per_class=per_class), **options)
+    model = BESVMClassifier(similarity, basis=IndexBasis(per_class=per_class), **{"C": 1.0, **options})
     return trained(lab, model, features, lab.train_rows())
 
 
