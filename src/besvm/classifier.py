@@ -149,9 +149,11 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
         measures = as_measures(self.measures)
         X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
         with workers(self.n_jobs):
-            expander = fit_expander(X, classes[labels], measures, self.basis, make_rng(self.random_state), weights)
+            expander = fit_expander(
+                X, classes[labels], measures, self.basis, make_rng(self.random_state), weights, self.memory_limit
+            )
             n, width, itemsize = n_rows(X), expander.width, expander.dtype.itemsize
-            beside, options = normalization.takes(expander.widths, n, itemsize), {}
+            beside, options = normalization.takes(expander.widths, n, itemsize) + expander.exemplar_bytes, {}
             if self.multi_class != "ovr" and len(classes) > 2:
                 beside += itemsize * width * largest_pair(labels)
                 if self.multi_class == "ovo-pair-basis":
@@ -163,6 +165,7 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
                 n_columns(n, len(classes), self.probability),
                 penalty=self.penalty,
                 beside=beside,
+                row=expander.row_bytes,
                 storage=self.storage,
                 memory_limit=self.memory_limit,
             )
@@ -191,7 +194,7 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
 
         with workers(self.n_jobs):
             out = np.empty((n_rows(X), len(self.intercept_)))
-            return by_blocks(X, margins, out, expander.rows_per_block, "predicting", self.verbose)
+            return by_blocks(X, margins, out, expander.rows_each(X), "predicting", self.verbose)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

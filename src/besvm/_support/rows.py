@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-SETTLE_ROWS = 5000  # rows that settle a similarity's parameters where features must be computed for it first
-
 
 def n_rows(X: Any) -> int:
     """Return the number of samples in ``X``."""
@@ -36,7 +34,7 @@ def span(X: Any, rows: slice) -> Any:
 def items(X: Any) -> Any:
     """Return the samples of ``X`` one by one: the rows of a data frame as tuples, of a sparse matrix as arrays."""
     if issparse(X):
-        return iter(X.toarray())
+        return (X[[row]].toarray()[0] for row in range(X.shape[0]))
     return X.itertuples(index=False) if hasattr(X, "itertuples") else iter(X)
 
 

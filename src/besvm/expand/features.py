@@ -7,7 +7,11 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 
-from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows
+from besvm._support.rows import n_rows, span
+from besvm._support.sizes import bytes_of, large_one, some_described
+from besvm._support.threads import slices
+from besvm.blocks.plan import Limit
+from besvm.expand.room import describing_bytes, fit_features, rows_of_work
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
 
@@ -15,8 +19,8 @@ from besvm.similarities.contract import Similarity
 class SharedFeatures:
     """The fitted transformers of several measures; equal ones are fitted once."""
 
-    def __init__(self, X: Any, y: np.ndarray | None) -> None:
-        self.X, self.y = X, y
+    def __init__(self, X: Any, y: np.ndarray | None, memory_limit: Limit = None) -> None:
+        self.X, self.y, self.memory_limit = X, y, memory_limit
         self.transformers: list[Any] = []
         self._known: dict[str, int] = {}
         self._some: dict[int | None, Any] = {None: X}  # of the rows that similarities are settled on
@@ -35,13 +39,13 @@ class SharedFeatures:
             recipe = str(id(measure.features))
         if recipe not in self._known:
             self._known[recipe] = len(self.transformers)
-            self.transformers.append(clone(measure.features).fit(self.X, self.y))
+            self.transformers.append(fit_features(clone(measure.features), self.X, self.y, self.memory_limit))
         return self._known[recipe]
 
     def to_settle_on(self, number: int | None) -> Any:
-        """Return what a similarity is settled on: X itself or, behind features, at most 5,000 of its rows."""
+        """Return what a similarity is settled on: X itself or, behind features, some of its rows."""
         if number not in self._some:
-            self._some[number] = self.transformers[number].transform(evenly_spaced(self.X, SETTLE_ROWS))  # type: ignore[index]
+            self._some[number] = some_described(self.transformers[number], self.X)  # type: ignore[index]
         return self._some[number]
 
 
@@ -69,9 +73,10 @@ class Samples:
 class Behind(Similarity):
     """A similarity behind its features: compares raw samples, so that a basis selector can use it."""
 
-    def __init__(self, features: Any, similarity: Similarity) -> None:
+    def __init__(self, features: Any, similarity: Similarity, room: float = np.inf) -> None:
         self.features = features
         self.similarity = similarity
+        self.room = room  # bytes that the features of all samples may take
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
@@ -82,7 +87,25 @@ class Behind(Similarity):
         return self.similarity.label
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        return self.similarity(self.features.transform(A), self.features.transform(B))
+        n, rows_each = n_rows(A), self._rows_each(B)
+        columns = slices(n_rows(B), rows_each)
+        if len(columns) < 2 and n <= rows_each:
+            return self.similarity(self.features.transform(A), self.features.transform(B))
+        out: np.ndarray | None = None
+        for place in columns:
+            compare = self.similarity.against(self.features.transform(span(B, place)))
+            for rows in slices(n, rows_each):
+                block = np.asarray(compare(self.features.transform(span(A, rows))))
+                if out is None:
+                    out = np.empty((n, n_rows(B)), block.dtype)
+                out[rows, place] = block
+        assert out is not None, "there are rows, or it would have been done in one go"
+        return out
+
+    def _rows_each(self, X: Any) -> int:
+        return rows_of_work(describing_bytes(self.features, large_one(X))) if n_rows(X) else 1
 
     def prepared(self, X: Any) -> tuple[Similarity, Any]:
+        if n_rows(X) * bytes_of(self.features.transform(large_one(X))) > self.room:
+            return self, X  # described anew for every comparison
         return self.similarity.prepared(self.features.transform(X))

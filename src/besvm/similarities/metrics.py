@@ -14,6 +14,7 @@ SCIPY_NAMES = (  # the distances of SciPy's cdist that need no parameters and th
     "braycurtis", "canberra", "chebyshev", "correlation", "dice", "hamming", "jaccard", "matching", "minkowski",
     "rogerstanimoto", "russellrao", "sokalsneath", "sqeuclidean", "yule",
 )  # fmt: skip
+EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")
 NOT_OF_VECTORS = {"precomputed", "haversine", "nan_euclidean"}  # or not of finite ones
 
 
@@ -42,8 +43,12 @@ class NegativeDistance(VectorSimilarity):
     def label(self) -> str:
         return f"-{self.metric}"
 
-    def tile(self, basis: np.ndarray) -> TileFunction:
-        if self.metric in ("euclidean", "l2", "sqeuclidean"):
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        return self.metric in EUCLIDEAN
+
+    def tile(self, basis: Any) -> TileFunction:
+        if self.metric in EUCLIDEAN:
             distance = then(squared_distance_to(basis, factor=1.0), lambda out: np.maximum(out, 0, out=out))
             if self.metric != "sqeuclidean":
                 distance = then(distance, lambda out: np.sqrt(out, out=out))
