@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from besvm._support.progress import say
 from besvm._support.public import public
 from besvm._support.rows import n_rows
-from besvm._support.threads import workers
+from besvm._support.threads import one_blas_thread, workers
 from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors, make_rng
 from besvm.blocks.fill import by_blocks, filled
 from besvm.blocks.plan import plan_training
@@ -190,7 +190,9 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
         weights = self.coef_.T.astype(expander.dtype)
 
         def margins(samples: Any, first_row: int) -> np.ndarray:
-            return self._map(samples, first_row) @ weights + self.intercept_
+            features = self._map(samples, first_row)
+            with one_blas_thread():
+                return features @ weights + self.intercept_
 
         with workers(self.n_jobs):
             out = np.empty((n_rows(X), len(self.intercept_)))
