@@ -172,10 +172,21 @@ def test_lists_of_exemplars_are_counted_one_by_one(rng):
 def test_features_are_computed_to_settle_a_similarity_only_where_there_is_something_to_settle(rng):
     """And once for all similarities that share them."""
     described = []
-    features = FunctionTransformer(lambda X: (described.append(len(X)), X)[1])
+    features = FunctionTransformer(lambda X: (len(X) > 1 and described.append(len(X)), X)[1])  # one is only sized up
     X = rng.normal(size=(40, 3))
     BasisExpansion([Measure("linear", features=features), Measure("cosine", features=features)], basis=[1, 2]).fit(X)
     assert sorted(described) == [2, 2, 40]  # the exemplars of both, and one block of samples
     described.clear()
     BasisExpansion([Measure("rbf", features=features), Measure("laplacian", features=features)], basis=[1, 2]).fit(X)
     assert sorted(described) == [2, 2, 40, 40]
+
+
+def test_features_of_many_images_are_fitted_by_blocks(rng, monkeypatch):
+    images = rng.integers(0, 256, (60, 32, 32), dtype=np.uint8)
+    whole = BasisExpansion("H8R", basis=[1, 2, 3]).fit_transform(images)
+    monkeypatch.setattr("besvm.expand.room.WORK_BYTES", 1 << 16)
+    for X in (images, list(images)):
+        np.testing.assert_allclose(BasisExpansion("H8R", basis=[1, 2, 3]).fit_transform(X), whole, atol=1e-5)
+    odd = [*images, images[0, :16]]
+    with pytest.raises(ValueError, match="samples must all have one shape here"):
+        BasisExpansion("H8R", basis=[1, 2, 3]).fit(odd)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from besvm._support.progress import say
 from besvm._support.public import public
 from besvm._support.rows import n_rows
-from besvm._support.threads import workers
+from besvm._support.threads import one_blas_thread, workers
 from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors, make_rng
 from besvm.blocks.fill import by_blocks, filled
 from besvm.blocks.plan import plan_training
@@ -150,9 +150,11 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
         measures = as_measures(self.measures)
         X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
         with workers(self.n_jobs):
-            expander = fit_expander(X, classes[labels], measures, self.basis, make_rng(self.random_state), weights)
+            expander = fit_expander(
+                X, classes[labels], measures, self.basis, make_rng(self.random_state), weights, self.memory_limit
+            )
             n, width, itemsize = n_rows(X), expander.width, expander.dtype.itemsize
-            beside, options = normalization.takes(expander.widths, n, itemsize), {}
+            beside, options = normalization.takes(expander.widths, n, itemsize) + expander.exemplar_bytes, {}
             if self.multi_class != "ovr" and len(classes) > 2:
                 beside += itemsize * width * largest_pair(labels)
                 if self.multi_class == "ovo-pair-basis":
@@ -164,6 +166,7 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
                 n_columns(n, len(classes), self.probability or self.C == "auto"),
                 penalty=self.penalty,
                 beside=beside,
+                row=expander.row_bytes,
                 storage=self.storage,
                 memory_limit=self.memory_limit,
             )
@@ -188,11 +191,13 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
         weights = self.coef_.T.astype(expander.dtype)
 
         def margins(samples: Any, first_row: int) -> np.ndarray:
-            return self._map(samples, first_row) @ weights + self.intercept_
+            features = self._map(samples, first_row)
+            with one_blas_thread():
+                return features @ weights + self.intercept_
 
         with workers(self.n_jobs):
             out = np.empty((n_rows(X), len(self.intercept_)))
-            return by_blocks(X, margins, out, expander.rows_per_block, "predicting", self.verbose)
+            return by_blocks(X, margins, out, expander.rows_each(X), "predicting", self.verbose)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

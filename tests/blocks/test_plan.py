@@ -10,8 +10,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
-from besvm import BESVMClassifier
+from besvm import FHOG, BESVMClassifier, Measure
 from besvm._support.threads import workers
 from besvm._support.units import parse_bytes
 from besvm.baselines import KernelSVMClassifier
@@ -189,6 +192,7 @@ FIT = """
     assert model.fit(X, y).converged_
     print(peak() - before)
 """
+SLOW = pytest.mark.slow
 needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peak memory is read from /proc")
 
 
@@ -204,6 +208,114 @@ needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason=
 )
 def test_peak_memory_stays_under_the_limit(storage, limit, n_jobs, offset):
     assert peak_of(FIT, storage, limit, str(n_jobs), str(offset)) <= parse_bytes(limit)
+
+
+MATRIX = """
+    import scipy.sparse as sp
+    from sklearn.decomposition import PCA
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+    from besvm import FHOG, Measure
+    from besvm.basis import PivotedBasis
+    from besvm.similarities import Similarity
+
+    class Broadcast(Similarity):  # as a user writes it: (rows, exemplars, numbers) at once
+        def __call__(self, A, B):
+            return -np.abs(np.asarray(A)[:, None] - np.asarray(B)[None]).mean(axis=-1)
+
+    def wide(n, d):
+        X = np.empty((n, d), np.float32)
+        for row in X:
+            row[:] = rng.random(d, dtype=np.float32)
+        return X
+
+    def sparse(n, d, k):
+        return sp.csr_matrix((rng.random(n * k), rng.integers(0, d, n * k), np.arange(0, n * k + 1, k)), shape=(n, d))
+
+    def images(n, side):
+        return rng.integers(0, 256, (n, side, side), dtype=np.uint8)
+
+    def flat(X):
+        return X.reshape(len(X), -1)
+
+    def share(a, b):
+        return float(a[:9] @ b[:9])
+
+    mixed = make_pipeline(FHOG(4), FunctionTransformer(flat), PCA(5))
+    measure, storage, limit = sys.argv[1:]
+    measures, basis, X = {
+        "wide": lambda: ("rbf", 200, wide(5000, 8000)),
+        "wide, double": lambda: ("rbf", 200, rng.normal(size=(20_000, 2000))),
+        "wide, laplacian": lambda: ("laplacian", 50, wide(3000, 4000)),
+        "wide, selected": lambda: ("rbf", PivotedBasis(50, max_rows=1000), wide(5000, 8000)),
+        "CSR": lambda: ("rbf", 200, sparse(20_000, 20_000, 50)),
+        "CSR, cosine": lambda: ("cosine", "auto", sparse(5000, 50_000, 50)),
+        "CSR, median": lambda: (RBF("median"), 200, sparse(3000, 50_000, 50)),
+        "CSR, laplacian": lambda: ("laplacian", 50, sparse(2000, 20_000, 50)),
+        "CSR, function": lambda: (share, 20, sparse(500, 50_000, 50)),
+        "images": lambda: ("H4R", 100, images(2000, 128)),
+        "images, rigid": lambda: ("H4(1,0)", 20, images(400, 128)),
+        "images, selected": lambda: ("H4R", PivotedBasis(20), images(1500, 128)),
+        "images, mixed": lambda: (Measure("rbf", features=mixed), 50, images(600, 96)),
+        "own": lambda: (Broadcast(), 100, wide(3000, 1000)),
+        "precomputed": lambda: ("precomputed", "auto", wide(20_000, 500)),
+    }[measure]()
+    y = rng.integers(0, 3, X.shape[0])
+    y[:3] = range(3)
+    few = basis if isinstance(basis, str) else 5
+    if measure != "CSR, function":
+        BESVMClassifier(measures, basis=few, storage=storage, max_iter=2, tol=9).fit(X[:20], y[:20]).predict(X[:20])
+    before = peak()
+    model = BESVMClassifier(measures, basis=basis, storage=storage, memory_limit=limit, n_jobs=2, max_iter=5, tol=1e-1)
+    model.fit(X, y).predict(X)
+    print(peak() - before)
+"""
+
+
+@needs_proc
+@pytest.mark.parametrize("storage", ["memory", pytest.param("disk", marks=SLOW), pytest.param("recompute", marks=SLOW)])
+@pytest.mark.parametrize(
+    ("measure", "limit"),
+    [
+        ("images", "300 MB"),
+        ("CSR, cosine", "300 MB"),
+        ("own", "300 MB"),
+        *(
+            pytest.param(measure, limit, marks=SLOW)
+            for measure, limit in [
+                ("wide", "300 MB"),
+                ("wide, double", "300 MB"),
+                ("wide, laplacian", "250 MB"),
+                ("wide, selected", "250 MB"),
+                ("CSR", "300 MB"),
+                ("CSR, median", "300 MB"),
+                ("CSR, laplacian", "250 MB"),
+                ("CSR, function", "250 MB"),
+                ("images, rigid", "250 MB"),
+                ("images, selected", "300 MB"),
+                ("images, mixed", "300 MB"),
+                ("precomputed", "300 MB"),
+            ]
+        ),
+    ],
+)
+def test_wide_samples_stay_under_the_limit_too(measure, storage, limit):
+    """Blocks were cut to the features alone: 2.6 GB under a limit of 500 MB."""
+    assert peak_of(MATRIX, measure, storage, limit) <= parse_bytes(limit)
+
+
+def flat(X):
+    return X.reshape(len(X), -1)
+
+
+def test_what_cannot_stay_under_the_limit_is_refused_before_the_work(rng):
+    X, y = rng.normal(size=(300, 2000)), np.arange(300) % 2
+    with pytest.raises(MemoryError, match=r"the 300 exemplars must stay within 5.0 MB, .* use a smaller basis"):
+        BESVMClassifier(basis=300, memory_limit="5 MB").fit(X, y)
+    images = rng.integers(0, 256, (300, 64, 64), dtype=np.uint8)
+    features = make_pipeline(FHOG(4), FunctionTransformer(flat), PCA(5))
+    with pytest.raises(MemoryError, match=r"fitting the features PCA on 300 rows must stay within 5.0 MB"):
+        BESVMClassifier(Measure("rbf", features=features), basis=5, memory_limit="5 MB").fit(images, y)
 
 
 KERNEL = """

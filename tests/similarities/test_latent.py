@@ -13,6 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import reference_grid
 import reference_latent as reference
 from besvm import BESVMClassifier, Measure
+from besvm._support import sizes
 from besvm.basis import KMedoidsBasis
 from besvm.features import FHOG, Shifts, mirror
 from besvm.measures import mirrored
@@ -288,7 +289,7 @@ def test_fitting_settles_the_inner_similarity_on_the_features_of_the_samples_the
     assert similarity.features_ is None
     assert not hasattr(similarity, "similarity_")
     assert not hasattr(similarity.similarity, "gamma_")
-    monkeypatch.setitem(Latent.fit.__globals__, "SETTLE_ROWS", 10)
+    monkeypatch.setattr(sizes, "SETTLE_ROWS", 10)
     rows = np.linspace(0, 59, 10).astype(int)
     some = similarity.behind(scaler).fit(X)
     np.testing.assert_allclose(some.similarity_.gamma_, RBF().fit(scaler.transform(X[rows])).gamma_)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,6 +23,7 @@ from besvm.similarities import (
     Sigmoid,
     Tanimoto,
     registered,
+    resolve,
 )
 from besvm.testing import check_similarity
 
@@ -114,3 +117,27 @@ def test_vectors_of_unequal_length_are_refused():
         Linear()(np.ones((4, 2)), np.ones((4, 3)))
     with pytest.raises(ValueError, match="2-D array"):
         Linear()(np.ones(4), np.ones((4, 3)))
+
+
+@pytest.mark.parametrize("name", ["linear", "rbf", "laplacian", "polynomial", "sigmoid", "cosine", "tanimoto"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_thin_sparse_matrices_give_what_arrays_give(rng, name, dtype):
+    A, B = (csr_matrix(rng.random((n, 300)) * (rng.random((n, 300)) < 0.03), dtype=dtype) for n in (70, 40))
+    similarity = resolve(name)
+    expected = similarity.fit(A)(A.toarray(), B.toarray())
+    for samples, exemplars in [(A, B), (A.toarray(), B), (A, B.toarray())]:
+        np.testing.assert_allclose(similarity(samples, exemplars), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["cosine", "rbf", "sqeuclidean", "laplacian", "canberra"])
+def test_no_array_of_a_wide_sparse_matrix_is_made(rng, name):
+    """An array of the 2,000 rows would take 1.6 GB."""
+    A = csr_matrix((rng.random(40_000), rng.integers(0, 100_000, 40_000), range(0, 40_001, 20)), shape=(2000, 100_000))
+    similarity = resolve(name)
+    with workers(2):
+        similarity.fit(A)(A[:20], A[:2])
+        tracemalloc.start()
+        assert similarity(A if similarity.sparse else A[:100], A[:100]).all() in (True, False)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < 8e7

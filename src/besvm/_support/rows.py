@@ -54,7 +54,7 @@ def span(X: Any, rows: slice) -> Any:
 def items(X: Any) -> Any:
     """Return the samples of ``X`` one by one: the rows of a data frame as tuples, of a sparse matrix as arrays."""
     if issparse(X):
-        return iter(X.toarray())
+        return (X[[row]].toarray()[0] for row in range(X.shape[0]))
     return X.itertuples(index=False) if hasattr(X, "itertuples") else iter(X)
 
 

@@ -1,5 +1,6 @@
 """How many workers there are, and work handed to threads with BLAS held to one thread each."""
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -39,11 +40,12 @@ def n_workers() -> int:
 
 @contextmanager
 def threads_for(operations: float) -> Iterator[None]:
-    """Let everything inside the ``with`` run on one thread if it is little work: starting threads would cost more."""
-    if operations >= WORTH_THREADS:
-        yield
-        return
-    with workers(1), _blas.single():
+    """Let everything inside the ``with`` run on one thread if it is little work: starting threads would cost more.
+
+    BLAS has one thread in any case: how it shares out a product changes the last digits, and how many threads it has
+    changes with what else the process does. What is worth sharing goes through :func:`thread_map`.
+    """
+    with workers(1 if operations < WORTH_THREADS else None), one_blas_thread():
         yield
 
 
@@ -57,19 +59,19 @@ class _BlasGate:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._inside = 0
-        self._limit: Any = None
-        self._threads = 1
+        self._found: list[tuple[Any, int]] = []  # the libraries, and how many threads each had
 
     def threads(self) -> int:
         with self._lock:
-            return self._threads if self._inside else _blas_threads()
+            found = self._found if self._inside else _libraries()
+            return max((n for _, n in found), default=1)
 
     @contextmanager
     def single(self) -> Iterator[None]:
         with self._lock:
             if self._inside == 0:
-                self._threads = _blas_threads()
-                self._limit = _controller().limit(limits=1, user_api="blas")
+                self._found = _libraries()
+                _set_threads([(library, 1) for library, _ in self._found])
             self._inside += 1
         try:
             yield
@@ -77,10 +79,34 @@ class _BlasGate:
             with self._lock:
                 self._inside -= 1
                 if self._inside == 0:
-                    self._limit.restore_original_limits()
+                    _set_threads(self._found)
 
 
 _blas = _BlasGate()
+one_blas_thread = _blas.single  # for what must give the same numbers whatever else the process does
+
+
+class _Seats:
+    """The threads at work in all pools of the process: those who come late find fewer free, and work alone if none."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken = 0
+
+    @contextmanager
+    def take(self, wanted: int) -> Iterator[int]:
+        with self._lock:
+            free = wanted - self._taken
+            n = free if free > 1 else 0
+            self._taken += n
+        try:
+            yield max(1, n)
+        finally:
+            with self._lock:
+                self._taken -= n
+
+
+_seats = _Seats()
 
 
 @cache
@@ -91,8 +117,33 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-def _blas_threads() -> int:
-    return max((lib["num_threads"] for lib in _controller().info() if lib["user_api"] == "blas"), default=1)
+def _libraries() -> list[tuple[Any, int]]:
+    return [(library, library.num_threads) for library in _controller().lib_controllers if library.user_api == "blas"]
+
+
+def _set_threads(wanted: list[tuple[Any, int]]) -> None:
+    """Set the number of threads of each library.
+
+    Some builds of OpenBLAS obey only the thread that came first, for as long as it lives, and say nothing to others:
+    so it is always the same thread that asks, and this one too if that was not heard.
+    """
+
+    def ask() -> None:
+        for library, n in wanted:
+            library.set_num_threads(n)
+
+    _asking_thread().submit(ask).result()
+    if any(library.num_threads != n for library, n in wanted):
+        ask()
+
+
+@cache
+def _asking_thread() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, thread_name_prefix="besvm-blas")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_asking_thread.cache_clear)  # a child has none of its parent's threads
 
 
 def n_waiting(n: int) -> int:
@@ -104,15 +155,13 @@ def thread_map(fn: Callable[[T], S], items: Iterable[T]) -> Iterator[S]:
     """Yield ``fn(item)`` in the order of ``items``, computed by :func:`n_workers` threads.
 
     Only :func:`n_waiting` results are ever waiting, so the items may be many and the results large. The threads see the
-    caller's context, and with it the number of workers.
+    caller's context, and with it the number of workers. Threads that others of this process have at work, in another
+    fit or around this one, are not started again.
     """
     n = n_workers()
     source = iter(items)
     first = list(islice(source, n_waiting(n)))
-    if len(first) == 1:  # nothing to share: let BLAS have the threads
-        yield fn(first[0])
-        return
-    with _blas.single():
+    with one_blas_thread(), _seats.take(min(n, len(first))) as n:
         if n == 1:
             yield from map(fn, chain(first, source))
             return

@@ -100,7 +100,9 @@ class DualBESVMClassifier(OneVsOneClassifier):
         rows_of = [np.sort(np.concatenate([sides[a], sides[b]])) for a, b in pairs]
         basis = np.arange(n_rows(X)) if isinstance(self.basis, str) and self.basis == "all" else self.basis
         with workers(self.n_jobs):
-            expander = fit_expander(X, classes[labels], measures, basis, make_rng(self.random_state), weights)
+            expander = fit_expander(
+                X, classes[labels], measures, basis, make_rng(self.random_state), weights, self.memory_limit
+            )
             self._check_memory(expander, normalization, n_rows(X), max(map(len, rows_of)))
             with filled(expander, X, "memory", self.verbose) as blocks:
                 feature_map = learn_feature_map(expander, blocks, normalization, X, labels, weights)
@@ -142,8 +144,8 @@ class DualBESVMClassifier(OneVsOneClassifier):
         limit = show_bytes(limit_bytes(self.memory_limit))
         say(self.verbose, f"{sizes}, {show_bytes(need)} in all; the limit is {limit}")
 
-    def _rows_each(self) -> int:
-        return self._map.expander.rows_per_block
+    def _rows_each(self, X: Any) -> int:
+        return self._map.expander.rows_each(X)
 
     def _decide(self, samples: Any, first_row: int) -> np.ndarray:
         return self._map(samples, first_row) @ self.coef_.T + self.intercept_
@@ -165,7 +167,7 @@ class DualBESVMClassifier(OneVsOneClassifier):
         check_fits(what, beside + dtype.itemsize * n * width, self.memory_limit)
         with workers(self.n_jobs):
             out, what = np.empty((n, width), dtype=dtype), "similarities to the basis"
-            return by_blocks(X, self._map, out, self._map.expander.rows_per_block, what, self.verbose)
+            return by_blocks(X, self._map, out, self._rows_each(X), what, self.verbose)
 
     def _matrix(self, features: np.ndarray) -> np.ndarray:
         phi = features.astype(np.float64, copy=False)

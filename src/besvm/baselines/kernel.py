@@ -8,12 +8,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.progress import say
 from besvm._support.rows import n_rows
+from besvm._support.sizes import bytes_each, large_one
 from besvm._support.threads import workers
 from besvm._support.validation import atomic_fit, check_vectors
 from besvm.baselines.gram import Seen, bytes_of_copies, fit_gram
 from besvm.baselines.pairs import OneVsOneClassifier, PairSolver, rows_of_classes, train_pairs, votes_of
 from besvm.blocks.plan import check_fits, limit_bytes, plan_pairs
 from besvm.blocks.stores import rows_per_block
+from besvm.expand.room import COPIES, describing_bytes, rows_of_work
 from besvm.solver.votes import class_pairs
 
 
@@ -137,9 +139,12 @@ class KernelSVMClassifier(OneVsOneClassifier):
         check_is_fitted(self, "classes_")
         return self._votes.dense_coef()
 
-    def _rows_each(self) -> int:
+    def _rows_each(self, X: Any) -> int:
         asked = [part.similarity.rows_per_block for part in self._gram.parts if part.similarity.rows_per_block]
-        return min([rows_per_block(len(self._exemplars)), *asked])
+        each = COPIES * bytes_each(X)
+        if n_rows(X):
+            each += sum(describing_bytes(transformer, large_one(X)) for transformer in self._gram.transformers)
+        return min([rows_per_block(len(self._exemplars)), rows_of_work(each), *asked])
 
     def _decide(self, samples: Any, first_row: int) -> np.ndarray:
         items = self._gram.items(self._gram.describe(samples), np.arange(n_rows(samples)))

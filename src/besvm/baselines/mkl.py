@@ -134,8 +134,8 @@ class LineSearchMKL(OneVsOneClassifier):
             raise ValueError("every fold of cv must train on and judge by at least one row that weighs more than 0")
         return folds
 
-    def _rows_each(self) -> int:
-        return self.model_._rows_each()
+    def _rows_each(self, X: Any) -> int:
+        return self.model_._rows_each(X)
 
     def _decide(self, samples: Any, first_row: int) -> np.ndarray:
         return self.model_._decide(samples, first_row)

@@ -242,7 +242,7 @@ class OneVsOneClassifier(TunableMeasures, ClassifierMixin, BaseEstimator, ABC): 
         """Return the decisions of all pairs on some consecutive samples, of which the first has this number."""
 
     @abstractmethod
-    def _rows_each(self) -> int:
+    def _rows_each(self, X: Any) -> int:
         """Return how many samples to decide on at a time."""
 
     def pair_decision(self, X: Any) -> np.ndarray:
@@ -251,7 +251,7 @@ class OneVsOneClassifier(TunableMeasures, ClassifierMixin, BaseEstimator, ABC): 
         X = check_vectors(self, X, self._vectors, reset=False)
         with workers(self.n_jobs):
             out = np.empty((n_rows(X), len(self.pairs_)))
-            return by_blocks(X, self._decide, out, self._rows_each(), "predicting", self.verbose)
+            return by_blocks(X, self._decide, out, self._rows_each(X), "predicting", self.verbose)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision values as SVC does: (n,) for two classes, above 0 for the second, else (n, n_classes).

@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from besvm._support.rows import n_rows, take
+from besvm._support.rows import items, n_rows
 from besvm._support.validation import is_whole
 from besvm.basis.contract import RandomBasis
 from besvm.similarities.contract import Similarity
@@ -112,9 +113,16 @@ class _Auto(_Choice):
         select = RandomBasis(min(AUTO_SIZE, len(rows)))
         rows = rows[select(rows, None if among.y is None else among.y[rows], among.similarity, rng)]
         if among.similarity.vectors:
-            vectors = X[rows].toarray() if issparse(X) else np.asarray(take(X, rows))
-            rows = rows[np.sort(np.unique(vectors, axis=0, return_index=True)[1])]
+            rows = rows[_first_of_copies(X, rows)]
         return Chosen(rows)
+
+
+def _first_of_copies(X: Any, rows: np.ndarray) -> list[int]:
+    """Return the places of the rows that differ from all before them, looked at one by one: they may be wide."""
+    places: dict[bytes, int] = {}
+    for place, vector in enumerate(items(X[rows] if issparse(X) else (X[row] for row in rows))):
+        places.setdefault(blake2b((np.asarray(vector) + 0.0).tobytes()).digest(), place)  # no -0.0
+    return list(places.values())
 
 
 def as_choice(basis: Any) -> _Choice:

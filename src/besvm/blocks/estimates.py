@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import ceil, isqrt
 
 from besvm._support.threads import n_waiting
-from besvm.blocks.stores import CACHE_BYTES, COARSE_BYTES, COMPUTE_BYTES, DISK_BYTES
+from besvm.blocks.stores import CACHE_BYTES, COARSE_BYTES, COMPUTE_BYTES, DISK_BYTES, WORK_BYTES
 
 HESSIAN_BYTES = 1 << 28  # what the Hessians of the L1 columns solved together may take
 SPARING = 8  # times less, where memory is short
@@ -53,9 +53,14 @@ def sparse_columns(width: int) -> int:
     return max(1, min(8, (1 << 16) // (width + 1)))
 
 
-def computing_bytes(n: int, width: int, itemsize: int) -> int:
-    """Return what computing the similarities takes, beside the features themselves: some blocks of them."""
-    return COMPUTED * min(COMPUTE_BYTES * itemsize // 4, 2 * itemsize * n * width)
+def computing_bytes(n: int, width: int, itemsize: int, row: int = 0) -> int:
+    """Return what computing the similarities takes, beside the features themselves: some blocks of them.
+
+    ``row`` are the bytes that one row takes meanwhile; blocks are cut to it.
+    """
+    blocks = COMPUTED * min(COMPUTE_BYTES * itemsize // 4, 2 * itemsize * n * width)
+    working = min(n * row, max(WORK_BYTES, row))
+    return max(blocks, working + min(KEPT, working))
 
 
 def newton_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str, n_jobs: int, max_rank: int) -> int:

@@ -20,8 +20,7 @@ class Source(Protocol):
 
     @property
     def width(self) -> int: ...
-    @property
-    def rows_per_block(self) -> int: ...
+    def rows_each(self, X: Any) -> int: ...
     def __call__(self, X: Any, first_row: int) -> np.ndarray: ...
 
 
@@ -45,7 +44,7 @@ def filled(source: Source, X: Any, storage: str = "memory", verbose: int = 0, fo
 
     ``folder`` is where those on disk go; by default where Python's ``tempfile`` puts files.
     """
-    shape, rows_each = (n_rows(X), source.width), source.rows_per_block
+    shape, rows_each = (n_rows(X), source.width), source.rows_each(X)
     if storage == "recompute":
         return ComputedBlocks(shape, lambda rows: source(span(X, rows), rows.start), source.dtype, rows_each)
     disk = storage == "disk"

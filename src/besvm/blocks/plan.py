@@ -37,13 +37,13 @@ def limit_bytes(memory_limit: Limit) -> int:
     return int(AUTO_SHARE * available_memory()) if memory_limit is None else parse_bytes(memory_limit)
 
 
-def check_fits(what: str, need: int, memory_limit: Limit) -> None:
+def check_fits(what: str, need: int, memory_limit: Limit, instead: str = "fewer rows") -> None:
     """Refuse what would take more memory than the limit."""
     limit = limit_bytes(memory_limit)
     if need > limit:
         raise MemoryError(
             f"{what} must stay within {show_bytes(limit)}, but needs {show_bytes(need)}; "
-            "raise memory_limit or use fewer rows"
+            f"raise memory_limit or use {instead}"
         )
 
 
@@ -75,6 +75,7 @@ def plan_training(
     *,
     penalty: str = "l2",
     beside: int = 0,
+    row: int = 0,
     features: int | None = None,
     storage: str = "auto",
     folder: Path | None = None,
@@ -83,9 +84,9 @@ def plan_training(
     """Choose a store that keeps the peak under the limit; say what is missing where none does.
 
     ``n`` rows of ``width`` features, of ``itemsize`` bytes each, are trained in ``n_columns`` columns at once.
-    ``beside`` are bytes that something else takes meanwhile, ``features`` those of all features, where they are more
-    than are trained on at a time; ``folder`` is where the user wants files to go. With a limit, the solver is told to
-    save memory, at the cost of passes.
+    ``beside`` are bytes that something else takes meanwhile, ``row`` those that computing the features of one row
+    takes, ``features`` those of all features, where they are more than are trained on at a time; ``folder`` is where
+    the user wants files to go. With a limit, the solver is told to save memory, at the cost of passes.
     """
     check_choice("storage", storage, STORAGES)
     features = itemsize * n * width if features is None else features
@@ -99,7 +100,7 @@ def plan_training(
 
     def work(storage: str, n_jobs: int) -> int:
         training = estimate(n, width, n_columns, itemsize, storage, n_jobs, **options)
-        return beside + computing_bytes(n, width, itemsize) + training
+        return beside + computing_bytes(n, width, itemsize, row) + training
 
     n_jobs, note = n_workers(), ""
     if storage == "auto" and features + work("memory", n_jobs) <= limit:

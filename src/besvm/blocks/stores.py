@@ -16,6 +16,7 @@ CACHE_BYTES = 1 << 22  # a block that the second product of a pass still finds i
 COARSE_BYTES = 1 << 24  # a block whose product with itself is worth a matrix of its own
 COMPUTE_BYTES = 1 << 24  # enough rows for a similarity to run at full speed
 SPARSE_BLOCKS = 8  # of a CSR matrix at most
+WORK_BYTES = 1 << 26  # what the rows of a block may take while they are computed, with all that this makes beside them
 DISK_BYTES = 1 << 23  # long reads, yet small beside any memory limit
 Part = np.ndarray | NpyMatrix  # what can be joined with others
 ADVICE = "set TMPDIR to a larger disk, choose storage='recompute', or use a smaller basis"

@@ -8,10 +8,15 @@ from typing import Any
 import numpy as np
 
 from besvm._support.rows import n_rows, take
+from besvm._support.sizes import bytes_each, bytes_of
 from besvm._support.validation import check_block
 from besvm.blocks.stores import rows_per_block
 from besvm.expand.features import Samples
+from besvm.expand.room import COPIES, rows_of_work
 from besvm.similarities.contract import Similarity
+from besvm.similarities.variants import variants_of
+
+PACKED = 5  # times the exemplars: themselves, what is packed of them, and what packing makes for a while
 
 
 @dataclass
@@ -75,6 +80,7 @@ class Expander:
     transformers: list[Any]
     measures: list[FittedMeasure]
     dtype: np.dtype[Any]  # of the features, and of the numbers they are computed from
+    row_bytes: int = 0  # that computing one row takes
 
     @property
     def groups(self) -> list[slice]:
@@ -92,11 +98,27 @@ class Expander:
         """The number of columns in all."""
         return sum(self.widths)
 
-    @property
-    def rows_per_block(self) -> int:
-        """How many samples to compare at a time."""
+    def rows_each(self, X: Any) -> int:
+        """Return how many of the samples X to compare at a time."""
         asked = [m.similarity.rows_per_block for m in self.measures if m.similarity.rows_per_block]
-        return min([rows_per_block(self.width, self.dtype.itemsize), *asked])
+        fit = rows_of_work(max(self.row_bytes, COPIES * bytes_each(X)))
+        return min([rows_per_block(self.width, self.dtype.itemsize), fit, *asked])
+
+    @property
+    def exemplar_bytes(self) -> int:
+        """How many bytes the exemplars take, with what packing them makes."""
+        return PACKED * sum(self._described_bytes(measure) for measure in self.measures)
+
+    def _described_bytes(self, measure: FittedMeasure) -> int:
+        own = bytes_of(measure.exemplars)
+        similarity = measure.similarity
+        if not (similarity.raw_exemplars and own):
+            return own
+        one = take(measure.exemplars, [0])  # raw, and to be described: each of its variants
+        n_variants = len(variants_of(one[0], getattr(similarity, "exemplar_variants", None), "exemplar_variants"))
+        if measure.transformer is not None:
+            one = self.transformers[measure.transformer].transform(one)
+        return max(own, n_variants * measure.width * bytes_of(one))
 
     def __call__(self, X: Any, first_row: int = 0) -> np.ndarray:
         """Return the raw similarities of the samples X, of shape (len(X), width)."""

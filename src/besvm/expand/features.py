@@ -8,8 +8,12 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 
-from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows
+from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows, span
+from besvm._support.sizes import bytes_of, large_one, some_described
+from besvm._support.threads import slices
 from besvm._support.validation import described
+from besvm.blocks.plan import Limit
+from besvm.expand.room import describing_bytes, fit_features, rows_of_work
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
 
@@ -19,8 +23,8 @@ UNEVEN = 100  # times the median standard deviation of the columns: what a colum
 class SharedFeatures:
     """The fitted transformers of several measures; equal ones are fitted once."""
 
-    def __init__(self, X: Any, y: np.ndarray | None) -> None:
-        self.X, self.y = X, y
+    def __init__(self, X: Any, y: np.ndarray | None, memory_limit: Limit = None) -> None:
+        self.X, self.y, self.memory_limit = X, y, memory_limit
         self.transformers: list[Any] = []
         self._known: dict[str, int] = {}
         self._warned = False
@@ -40,7 +44,7 @@ class SharedFeatures:
             recipe = str(id(measure.features))
         if recipe not in self._known:
             self._known[recipe] = len(self.transformers)
-            self.transformers.append(clone(measure.features).fit(self.X, self.y))
+            self.transformers.append(fit_features(clone(measure.features), self.X, self.y, self.memory_limit))
         return self._known[recipe]
 
     def warn_of_uneven_columns(self, similarity: Similarity) -> None:
@@ -62,9 +66,9 @@ class SharedFeatures:
             )
 
     def to_settle_on(self, number: int | None) -> Any:
-        """Return what a similarity is settled on: X itself or, behind features, at most 5,000 of its rows."""
+        """Return what a similarity is settled on: X itself or, behind features, some of its rows."""
         if number not in self._some:
-            self._some[number] = described(self.transformers[number], evenly_spaced(self.X, SETTLE_ROWS))  # type: ignore[index]
+            self._some[number] = some_described(self.transformers[number], self.X)  # type: ignore[index]
         return self._some[number]
 
 
@@ -92,9 +96,10 @@ class Samples:
 class Behind(Similarity):
     """A similarity behind its features: compares raw samples, so that a basis selector can use it."""
 
-    def __init__(self, features: Any, similarity: Similarity) -> None:
+    def __init__(self, features: Any, similarity: Similarity, room: float = np.inf) -> None:
         self.features = features
         self.similarity = similarity
+        self.room = room  # bytes that the features of all samples may take
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
@@ -105,7 +110,25 @@ class Behind(Similarity):
         return self.similarity.label
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        return self.similarity(described(self.features, A), described(self.features, B))
+        n, rows_each = n_rows(A), self._rows_each(B)
+        columns = slices(n_rows(B), rows_each)
+        if len(columns) < 2 and n <= rows_each:
+            return self.similarity(described(self.features, A), described(self.features, B))
+        out: np.ndarray | None = None
+        for place in columns:
+            compare = self.similarity.against(described(self.features, span(B, place)))
+            for rows in slices(n, rows_each):
+                block = np.asarray(compare(described(self.features, span(A, rows))))
+                if out is None:
+                    out = np.empty((n, n_rows(B)), block.dtype)
+                out[rows, place] = block
+        assert out is not None, "there are rows, or it would have been done in one go"
+        return out
+
+    def _rows_each(self, X: Any) -> int:
+        return rows_of_work(describing_bytes(self.features, large_one(X))) if n_rows(X) else 1
 
     def prepared(self, X: Any) -> tuple[Similarity, Any]:
+        if n_rows(X) * bytes_of(described(self.features, large_one(X))) > self.room:
+            return self, X  # described anew for every comparison
         return self.similarity.prepared(described(self.features, X))

@@ -8,14 +8,19 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from besvm._support.rows import evenly_spaced, n_rows, take
-from besvm._support.validation import described
+from besvm._support.sizes import bytes_each, bytes_of, large_one
 from besvm.basis.choose import Candidates, Chosen, choose_basis
+from besvm.blocks.plan import Limit, check_fits, limit_bytes
 from besvm.expand.expander import Expander, FittedMeasure, in_dtype
 from besvm.expand.features import Behind, Samples, SharedFeatures
 from besvm.expand.precision import to_probe, working_dtype
+from besvm.expand.room import COPIES, OURS, WORTH_MEASURING, describing_bytes, in_parts, measured, steps_of
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
 from besvm.similarities.lookup import resolve
+
+TAKEN = 3  # copies of the exemplars while they are chosen, checked and converted
+ROOM_SHARE = 4  # the part of the limit that the features of all candidates for the basis may take is one of so many
 
 
 def settle(
@@ -44,20 +49,33 @@ def fit_expander(
     basis: Any,
     rng: np.random.Generator,
     weights: np.ndarray | None = None,
+    memory_limit: Limit = None,
 ) -> Expander:
-    """Settle every measure, choose its basis (once, where it is shared), and return the expander."""
-    shared = SharedFeatures(X, y)
+    """Settle every measure, choose its basis (once, where it is shared), and return the expander.
+
+    Exemplars, or features, that would take more memory than the limit are refused before they are computed.
+    """
+    shared = SharedFeatures(X, y, memory_limit)
+    room = limit_bytes(memory_limit) / ROOM_SHARE
     fitted: list[FittedMeasure] = []
     common: Chosen | None = None
     for place, measure in enumerate(measures):
         similarity, number = settle(measure, shared, weights)
         features = None if number is None else shared.transformers[number]
-        of_raw = similarity if features is None or similarity.raw_exemplars else Behind(features, similarity)
+        of_raw = (
+            similarity
+            if features is None or similarity.raw_exemplars
+            else Behind(features, similarity, room / ROOM_SHARE)
+        )
         among = Candidates(X, y, of_raw, weights)
         if measure.basis is not None:
             chosen = choose_basis(measure.basis, among, rng)
         else:
             common = chosen = choose_basis(basis, among, rng) if common is None else common
+        n_exemplars = n_rows(chosen.items if chosen.rows is None else chosen.rows)
+        if not similarity.precomputed:
+            each = bytes_each(X) if features is None else bytes_of(features.transform(large_one(X)))
+            check_fits(f"the {n_exemplars:,} exemplars", TAKEN * n_exemplars * each, memory_limit, "a smaller basis")
         one = FittedMeasure(
             label=measure.label,
             similarity=similarity,
@@ -78,20 +96,42 @@ def fit_expander(
     )
     for one in fitted:
         one.exemplars = in_dtype(one.similarity, one.exemplars, dtype)
-    return Expander(shared.transformers, fitted, dtype)
+    expander = Expander(shared.transformers, fitted, dtype)
+    expander.row_bytes = row_bytes(expander, X)
+    return expander
+
+
+def row_bytes(expander: Expander, X: Any) -> int:
+    """Return the bytes that computing the raw similarities of one of the samples X takes.
+
+    Similarities of ours say what they take, and so do our features; others are measured.
+    """
+    one = large_one(X)
+    samples = Samples(one, expander.transformers)
+    total = sum(describing_bytes(transformer, one) for transformer in expander.transformers)
+    known = all(isinstance(step, OURS) for transformer in expander.transformers for step in steps_of(transformer))
+    comparing = 0
+    for measure in expander.measures:
+        seen = samples.seen_by(measure.similarity, measure.transformer)
+        sample = bytes_each(X) if seen is one else bytes_of(seen)
+        own = measure.similarity.bytes_a_row(sample, measure.width)
+        known = known and own is not None
+        comparing = max(comparing, own or COPIES * sample)
+    total += comparing + 2 * expander.dtype.itemsize * expander.width
+    return total if known or n_rows(X) < WORTH_MEASURING else max(total, measured(expander, one))
 
 
 def _checked(measure: FittedMeasure, X: Any, features: Any) -> Any:
     """Return the exemplars as the similarity wants them, behind the features and finite."""
     similarity, exemplars = measure.similarity, measure.exemplars
     if features is not None and not similarity.raw_exemplars:
-        exemplars = described(features, exemplars)
+        exemplars = in_parts(features, exemplars)
     elif similarity.vectors and not similarity.precomputed:
         exemplars = _as_vectors(exemplars, X)
-    if isinstance(exemplars, np.ndarray) and exemplars.dtype.kind == "f":
-        broken = ~np.isfinite(exemplars).reshape(len(exemplars), -1).all(axis=1)
-        if broken.any():
-            name = measure.name_of(int(broken.argmax()))
+    if (isinstance(exemplars, np.ndarray) or issparse(exemplars)) and exemplars.dtype.kind == "f":
+        finite = [np.isfinite(row.data if issparse(row) else row).all() for row in exemplars]
+        if not all(finite):
+            name = measure.name_of(finite.index(False))
             raise ValueError(
                 f"the exemplars of {measure.label!r} must be finite, got NaN or infinity in {name}; "
                 "remove or replace such rows"
@@ -99,8 +139,8 @@ def _checked(measure: FittedMeasure, X: Any, features: Any) -> Any:
     return exemplars
 
 
-def _as_vectors(exemplars: Any, X: Any) -> np.ndarray:
-    vectors = exemplars.toarray() if issparse(exemplars) else np.asarray(exemplars)
+def _as_vectors(exemplars: Any, X: Any) -> Any:
+    vectors = exemplars.tocsr() if issparse(exemplars) else np.asarray(exemplars)
     vectors = vectors if vectors.dtype == np.float32 else vectors.astype(np.float64)
     expected = X.shape[1:] if hasattr(X, "shape") else np.shape(X[0])
     if vectors.shape[1:] != expected:

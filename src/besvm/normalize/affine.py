@@ -188,9 +188,15 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         check_one_shape(X, "samples")
         X = validated(self, X, dtype=(np.float64, np.float32), allow_nd=True)
         weights = None if sample_weight is None else check_sample_weight(sample_weight, len(X), X.dtype)
-        flat = X.reshape(len(X), -1)
-        learned = fit_mean_norm(MemoryBlocks(flat), [slice(0, flat.shape[1])], weights)
-        self.mean_ = learned.mean.reshape(X.shape[1:])
+        return self.fit_blocks(MemoryBlocks(X.reshape(len(X), -1)), X.shape[1:], weights)
+
+    def fit_blocks(self, blocks: RowBlocks, shape: tuple[int, ...], weights: np.ndarray | None = None) -> Self:
+        """Learn from blocks of samples of this shape, laid out as vectors."""
+        learned = fit_mean_norm(blocks, [slice(0, blocks.shape[1])], weights)
+        if not np.isfinite(learned.mean).all():
+            raise ValueError("Input X contains NaN or infinity. Remove or replace these rows.")
+        self.n_features_in_ = shape[0]
+        self.mean_ = learned.mean.reshape(shape)
         self.scale_ = float(learned.scale[0])
         return self
 

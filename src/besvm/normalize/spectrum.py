@@ -4,12 +4,16 @@ Section "Speeding up Kernelized SVM" of the paper, after Chen et al. (2009): cli
 their signs, shift all of them up, or square them.
 """
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, qr, solve_triangular
 from scipy.sparse import issparse
 
+from besvm._support.threads import one_blas_thread
+
+SEVERAL_THREADS = 2000  # rows of a matrix, up to which more threads of BLAS make its eigenvectors slower, not faster
 SPECTRA = ("clip", "flip", "shift", "square")
 
 
@@ -96,6 +100,11 @@ def inverse_root(K: np.ndarray, spectrum: str, noise: float = 0.0) -> tuple[np.n
     For eq. nystrom_feature_map N is K^(-1/2), on the eigenvectors whose (fixed) eigenvalue exceeds ``noise``; others
     would only amplify rounding errors. "square" needs no eigenvectors: with K = QR, the inverse of KᵀK is R⁻¹R⁻ᵀ.
     """
+    with nullcontext() if len(K) > SEVERAL_THREADS else one_blas_thread():
+        return _inverse_root(K, spectrum, noise)
+
+
+def _inverse_root(K: np.ndarray, spectrum: str, noise: float) -> tuple[np.ndarray, int]:
     if spectrum == "square":
         R, order = qr(K, mode="r", pivoting=True)
         rank = int((np.abs(np.diag(R)) > noise).sum())  # columns that depend on those before them are left out

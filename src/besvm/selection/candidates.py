@@ -77,7 +77,7 @@ class Candidates:
         with progress("similarities", n * len(self.names), self.verbose) as shown:
             for place, (key, lasts) in enumerate(zip(keys.names, keys.lasting, strict=True)):
                 measure = self.expander.measures[place]
-                source = Expander(self.expander.transformers, [measure], self.expander.dtype)
+                source = Expander(self.expander.transformers, [measure], self.expander.dtype, self.expander.row_bytes)
                 shown.note(f"similarities of {measure.label}")
                 path = folder / f"{key}.npy" if folder is not None and lasts else None
                 fill = partial(self._fill, source, shown)
@@ -88,7 +88,7 @@ class Candidates:
     def _fill(self, source: Expander, shown: Progress, part: Part) -> None:
         split, first = self.split, 0
         for X in (split.X, split.X_val):
-            for rows in slices(n_rows(X), source.rows_per_block):
+            for rows in slices(n_rows(X), source.rows_each(X)):
                 part[slice(first + rows.start, first + rows.stop)] = source(span(X, rows), rows.start)
                 shown.advance(rows.stop - rows.start)
             first += n_rows(X)

@@ -86,6 +86,10 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
         """Return the function A -> self(A, basis); override it to pack the basis once for every block."""
         return lambda A: self(A, basis)
 
+    def bytes_a_row(self, sample: int, n_exemplars: int) -> int | None:
+        """Return the bytes that comparing a sample of so many bytes takes for a while; None: they are measured."""
+        return None
+
     def exemplars(self, X: Any, rows: np.ndarray) -> Any:
         """Return what is kept of the training rows chosen as basis: by default, the items themselves."""
         return take(X, rows)

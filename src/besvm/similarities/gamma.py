@@ -10,7 +10,8 @@ from besvm._support.threads import slices
 from besvm._support.validation import is_positive
 from besvm.similarities.tiles import as_vectors
 
-MEDIAN_ROWS = 1000  # whose distances are compared
+MEDIAN_ROWS = 1000  # whose distances are compared: at most so many,
+MEDIAN_ITEMS = 1 << 23  # and of so many numbers
 LARGE_EXPONENT = 200  # of two: the squares of such numbers are still far from the limits of float64
 BLOCK_ITEMS = 1 << 20  # numbers of X to look at in one go
 
@@ -79,7 +80,7 @@ def _median(X: Any, weights: np.ndarray, order: int, exponent: int) -> float:
     """
     from scipy.spatial.distance import pdist
 
-    rows, copies = _evenly_spaced(weights)
+    rows, copies = _evenly_spaced(weights, min(MEDIAN_ROWS, max(50, MEDIAN_ITEMS // max(1, X.shape[1]))))
     some = X[rows].toarray() if issparse(X) else X[rows]
     distances = pdist(some * 2.0**-exponent, "cityblock" if order == 1 else "sqeuclidean")
     if (copies == 1).all():
@@ -93,15 +94,15 @@ def _median(X: Any, weights: np.ndarray, order: int, exponent: int) -> float:
     return float(distances[ascending[np.minimum(middle, len(distances) - 1)]].mean())
 
 
-def _evenly_spaced(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _evenly_spaced(weights: np.ndarray, at_most: int) -> tuple[np.ndarray, np.ndarray]:
     """Return which rows to compare, and how many copies of each, as if every row stood there as often as it weighs."""
     rows = np.flatnonzero(weights > 0)
     weights = weights[rows]
-    if max(len(rows), weights.sum()) <= MEDIAN_ROWS:
+    if max(len(rows), weights.sum()) <= at_most:
         return rows, weights
-    if weights.sum() <= MEDIAN_ROWS:  # many rows of small weights: only their proportions matter
+    if weights.sum() <= at_most:  # many rows of small weights: only their proportions matter
         weights = weights * len(rows) / weights.sum()
     ends = np.cumsum(weights)
-    places = np.linspace(0, ends[-1] - 1, MEDIAN_ROWS).astype(int)
+    places = np.linspace(0, ends[-1] - 1, at_most).astype(int)
     chosen, copies = np.unique(np.searchsorted(ends, places, side="right"), return_counts=True)
     return rows[chosen], copies

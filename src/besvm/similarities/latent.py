@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
+from besvm._support.sizes import some_described
 from besvm._support.validation import check_block, described
 from besvm.similarities.contract import Similarity, diagonal, name_of
 from besvm.similarities.lookup import resolve
@@ -102,11 +103,17 @@ class VariantSimilarity(Similarity):
         bound.features_ = features
         return bound
 
+    def bytes_a_row(self, sample: int, n_exemplars: int) -> int | None:
+        if self.raw_samples:
+            return None  # who knows how many variants there are
+        inner = self._inner().bytes_a_row(sample, n_exemplars)
+        return None if inner is None else inner + 24 * n_exemplars
+
     def fit(self, X: Any) -> Self:
         """Fit the inner similarity on the unmodified samples X, as the features describe them."""
         inner = self._inner(fitted=False)
         if inner.settles:
-            some = X if self.features_ is None else described(self.features_, evenly_spaced(X, SETTLE_ROWS))
+            some = X if self.features_ is None else some_described(self.features_, X)
             inner = clone(inner).fit(some)
         self.similarity_ = inner
         return self

@@ -18,6 +18,7 @@ EACH_COLUMN_BY_ITSELF = {  # compared as equal or not, or relative to its own si
     "additive_chi2", "canberra", "chi2", "dice", "hamming", "jaccard", "matching", "rogerstanimoto", "russellrao",
     "sokalsneath", "yule",
 }  # fmt: skip
+EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")
 NOT_OF_VECTORS = {"precomputed", "haversine", "nan_euclidean"}  # or not of finite ones
 
 
@@ -50,8 +51,12 @@ class NegativeDistance(VectorSimilarity):
     def needs_scaling(self) -> bool:  # type: ignore[override]
         return self.metric not in EACH_COLUMN_BY_ITSELF
 
-    def tile(self, basis: np.ndarray) -> TileFunction:
-        if self.metric in ("euclidean", "l2", "sqeuclidean"):
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        return self.metric in EUCLIDEAN
+
+    def tile(self, basis: Any) -> TileFunction:
+        if self.metric in EUCLIDEAN:
             distance = then(squared_distance_to(basis, factor=1.0), lambda out: np.maximum(out, 0, out=out))
             if self.metric != "sqeuclidean":
                 distance = then(distance, lambda out: np.sqrt(out, out=out))

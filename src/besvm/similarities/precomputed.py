@@ -27,6 +27,9 @@ class Precomputed(Similarity):
     vectors: ClassVar[bool] = True
     precomputed: ClassVar[bool] = True
 
+    def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
+        return 16 * n_exemplars
+
     def exemplars(self, X: Any, rows: np.ndarray) -> Any:
         """Return the row numbers: of a precomputed exemplar only its column is needed."""
         return np.asarray(rows)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
 from besvm._support.threads import slices, thread_map
 from besvm.similarities.contract import Similarity, register
@@ -12,49 +13,82 @@ from besvm.similarities.gamma import settle_gamma
 from besvm.similarities.tiles import (
     TileFunction,
     as_vectors,
+    dense,
     dot_with,
     exp_of_nonpositive,
+    is_thin,
     manhattan_to,
     nan_for_infinity,
+    scaled,
     squared_distance_to,
     squares,
     then,
     unit_rows,
 )
 
-TILE_ITEMS = 1 << 20  # entries of one output tile: four megabytes of float32, so a second look finds it in cache
+TILE_ITEMS = 1 << 20  # numbers of one tile: four megabytes of float32, so a second look finds it in cache
+COPIES = 4  # of a sample, that one way or another are made to compare it
 
 
 class VectorSimilarity(Similarity):
     """Abstract: a similarity of the rows of two matrices, computed tile by tile on all threads.
 
     A subclass says in ``tile(basis)`` how one tile is filled. float32 stays float32 and float64 stays float64.
+
+    Attributes
+    ----------
+    sparse : bool
+        Whether ``tile``, and the function that it returns, take CSR matrices too. Those of other similarities become
+        arrays, a tile at a time.
     """
 
     vectors: ClassVar[bool] = True
     any_float: ClassVar[bool] = True
     needs_scaling: ClassVar[bool] = True
+    sparse: ClassVar[bool] = False
 
     @abstractmethod
-    def tile(self, basis: np.ndarray) -> TileFunction:
+    def tile(self, basis: Any) -> TileFunction:
         """Pack ``basis`` and return the function that fills ``out`` with the similarities of some rows."""
+
+    def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
+        return COPIES * sample + 8 * n_exemplars
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         return self.against(B)(A)
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
         basis = nan_for_infinity(as_vectors(basis))
-        fill = self.tile(basis)
-        rows_each = max(16, TILE_ITEMS // max(1, len(basis)) // 16 * 16)
+        n_basis, d = basis.shape
+        thin = is_thin(basis)
+        if thin and not self.sparse:
+            return self._against_pieces(basis)
+        fill = self.tile(basis if thin else dense(basis))
+        rows_each = tile_rows(n_basis if thin else max(n_basis, d))
 
         def similarities(A: Any) -> np.ndarray:
             A = as_vectors(A, basis)
-            out = np.empty((len(A), len(basis)), dtype=A.dtype)
-            for _ in thread_map(lambda rows: fill(nan_for_infinity(A[rows]), out[rows]), slices(len(A), rows_each)):
+            out = np.empty((A.shape[0], n_basis), dtype=A.dtype)
+
+            def work(rows: slice) -> None:
+                some = nan_for_infinity(A[rows])
+                fill(some if thin else dense(some), out[rows])
+
+            for _ in thread_map(work, slices(A.shape[0], rows_each)):
                 pass
             return out
 
         return similarities
+
+    def _against_pieces(self, basis: Any) -> Callable[[Any], np.ndarray]:
+        """Make an array of some exemplars at a time: one of all could be a thousand times as large."""
+        pieces = slices(basis.shape[0], tile_rows(basis.shape[1]))
+        return lambda A: np.hstack([self.against(basis[piece].toarray())(A) for piece in pieces])
+
+
+def tile_rows(width: int) -> int:
+    """Return how many rows of so many numbers make a tile."""
+    return max(16, TILE_ITEMS // max(1, width) // 16 * 16)
 
 
 class GammaSimilarity(VectorSimilarity):
@@ -94,9 +128,9 @@ class Linear(VectorSimilarity):
     array([[3., 3.]])
     """
 
-    symmetric = psd = True
+    symmetric = psd = sparse = True
 
-    def tile(self, basis: np.ndarray) -> TileFunction:
+    def tile(self, basis: Any) -> TileFunction:
         return dot_with(basis)
 
 
@@ -117,10 +151,10 @@ class RBF(GammaSimilarity):
     array([[0.3679]])
     """
 
-    symmetric = psd = True
+    symmetric = psd = sparse = True
     gamma_choices = ("scale", "median")
 
-    def tile(self, basis: np.ndarray) -> TileFunction:
+    def tile(self, basis: Any) -> TileFunction:
         exponent = squared_distance_to(basis, factor=-self.settled_gamma())
         return then(exponent, exp_of_nonpositive(basis.dtype))
 
@@ -145,7 +179,7 @@ class Laplacian(GammaSimilarity):
     gamma_choices = ("scale", "median")
     gamma_order = 1
 
-    def tile(self, basis: np.ndarray) -> TileFunction:
+    def tile(self, basis: Any) -> TileFunction:
         gamma, exp = self.settled_gamma(), exp_of_nonpositive(basis.dtype)
         return then(manhattan_to(basis), lambda out: exp(np.multiply(out, -gamma, out=out)))
 
@@ -168,14 +202,14 @@ class Polynomial(GammaSimilarity):
     array([[16.]])
     """
 
-    symmetric = True
+    symmetric = sparse = True
 
     def __init__(self, degree: int = 3, gamma: float | str = "scale", coef0: float = 1.0) -> None:
         super().__init__(gamma)
         self.degree = degree
         self.coef0 = coef0
 
-    def tile(self, basis: np.ndarray) -> TileFunction:
+    def tile(self, basis: Any) -> TileFunction:
         if self.degree != int(self.degree) or self.degree < 1:
             raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
 
@@ -205,13 +239,13 @@ class Sigmoid(GammaSimilarity):
     array([[0.4621]])
     """
 
-    symmetric = True
+    symmetric = sparse = True
 
     def __init__(self, gamma: float | str = "scale", coef0: float = 0.0) -> None:
         super().__init__(gamma)
         self.coef0 = coef0
 
-    def tile(self, basis: np.ndarray) -> TileFunction:
+    def tile(self, basis: Any) -> TileFunction:
         dot = dot_with(basis * basis.dtype.type(self.settled_gamma()))
         return then(dot, lambda out: np.tanh(np.add(out, self.coef0, out=out), out=out))
 
@@ -227,9 +261,9 @@ class Cosine(VectorSimilarity):
     array([[1., 0.]])
     """
 
-    symmetric = psd = True
+    symmetric = psd = sparse = True
 
-    def tile(self, basis: np.ndarray) -> TileFunction:
+    def tile(self, basis: Any) -> TileFunction:
         dot = dot_with(unit_rows(basis))
         return lambda A, out: dot(unit_rows(A), out)
 
@@ -247,16 +281,16 @@ class Tanimoto(VectorSimilarity):
     array([[0.5, 1. ]])
     """
 
-    symmetric = True
+    symmetric = sparse = True
 
-    def tile(self, basis: np.ndarray) -> TileFunction:
-        exponent = int(np.frexp(np.abs(basis).max(initial=0))[1])
-        scaled = abs(exponent) > 8  # to numbers whose squares neither overflow nor vanish; it changes no ratio
-        basis = np.ldexp(basis, -exponent) if scaled else basis
+    def tile(self, basis: Any) -> TileFunction:
+        exponent = int(np.frexp(np.abs(basis.data if issparse(basis) else basis).max(initial=0))[1])
+        extreme = abs(exponent) > 8  # then scaled, which changes no ratio, so that squares neither overflow nor vanish
+        basis = scaled(basis, -exponent) if extreme else basis
         dot, basis_squares = dot_with(basis), squares(basis)
 
         def fill(A: np.ndarray, out: np.ndarray) -> None:
-            A = np.ldexp(A, -exponent) if scaled else A
+            A = scaled(A, -exponent) if extreme else A
             dot(A, out)
             union = squares(A)[:, None] + basis_squares
             union -= out

@@ -13,7 +13,8 @@ Penalty = float | np.ndarray  # a weight λ, for R(z) = -λ|z|², or the table o
 Fill = Callable[[np.ndarray, np.ndarray], Any]  # (grids of some samples, rows of the output to fill)
 
 ROWS = 72  # samples scored by one thread at a time: a whole number of tiles of either kind
-_BLOCK = 128  # exemplars scored at a time by frequency: the products of a block stay in the last cache
+_BLOCK = 128  # exemplars scored at a time by frequency, at most: the products of a block stay in the last cache,
+_BLOCK_BYTES = 1 << 23  # if they are no more than this
 
 
 class Displacements(NamedTuple):
@@ -105,7 +106,8 @@ def rigid_scores(basis: np.ndarray, rigid: Displacements, exemplar_moves: bool) 
         ((table + sign * np.flip(table)) / 2).reshape(-1, 1)[half].astype(np.float32) for sign in (1, -1)
     )
     spectrum = _spectrum((h, w), box(table.shape[0] // 2, table.shape[1] // 2)[half])
-    blocks = [(columns, _pack_spectrum(spectrum.of(basis[columns]))) for columns in slices(len(basis), _BLOCK)]
+    each = max(1, min(_BLOCK, _BLOCK_BYTES // (8 * ROWS * len(spectrum.real))))
+    blocks = [(columns, _pack_spectrum(spectrum.of(basis[columns]))) for columns in slices(len(basis), each)]
 
     def fill(samples: np.ndarray, out: np.ndarray) -> None:
         transformed = np.ascontiguousarray(spectrum.of(samples).transpose(1, 0, 2))  # (frequencies, n, 2d)

@@ -59,6 +59,9 @@ class GridSimilarity(Similarity):
     moving: str = "exemplar"
     cosine: bool
 
+    def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
+        return 3 * sample + 8 * n_exemplars  # converted, and packed or transformed
+
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         return self.against(B)(A)
 

@@ -1,0 +1,131 @@
+"""How many bytes samples take on their way to features, so that blocks of them can be cut to measure."""
+
+import threading
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse, vstack
+
+from besvm._support.rows import check_one_shape, n_rows, span, take
+from besvm._support.sizes import bytes_of, large_one
+from besvm._support.threads import slices, workers
+from besvm._support.validation import described
+from besvm.blocks.plan import Limit, check_fits
+from besvm.blocks.stores import WORK_BYTES, ComputedBlocks
+from besvm.features.descriptors import GridDescriptor
+from besvm.normalize import MeanNormScaler
+
+OURS = (GridDescriptor, MeanNormScaler)  # what takes no more than a few copies of what it gives
+COPIES = 3  # of what a step of features gives, or takes, that are there at once
+WORTH_MEASURING = 64  # rows
+
+_measuring = threading.Lock()
+
+
+def steps_of(transformer: Any) -> list[Any]:
+    """Return the transformers that a pipeline is made of; of anything else, itself."""
+    steps = getattr(transformer, "steps", None)
+    return [step for _, step in steps if step not in (None, "passthrough")] if steps else [transformer]
+
+
+def describing_bytes(transformer: Any, one: Any) -> int:
+    """Return the bytes that describing a sample takes: what every step of the transformer takes and gives."""
+    total = bytes_of(one)
+    for step in steps_of(transformer):
+        one = step.transform(one)
+        total += bytes_of(one)
+    return COPIES * total
+
+
+def rows_of_work(row_bytes: int) -> int:
+    """Return how many rows can be worked on at once, if one takes so many bytes."""
+    return max(1, WORK_BYTES // max(1, row_bytes))
+
+
+def in_parts(transformer: Any, X: Any) -> Any:
+    """Return the features of X, computed some rows at a time so that little is needed beside them."""
+    n = n_rows(X)
+    rows_each = rows_of_work(describing_bytes(transformer, large_one(X))) if n > 1 else 1
+    if n <= rows_each:
+        return described(transformer, X)
+    out: Any = None
+    parts: list[Any] = []
+    for rows in slices(n, rows_each):
+        part = described(transformer, span(X, rows))
+        if not isinstance(part, np.ndarray):
+            parts.append(part)
+            continue
+        if out is None:
+            out = np.empty((n, *part.shape[1:]), part.dtype)
+        out[rows] = part
+    if not parts:
+        return out
+    if isinstance(parts[0], list):
+        return [item for part in parts for item in part]
+    return vstack(parts, format="csr") if issparse(parts[0]) else transformer.transform(X)
+
+
+def fit_features(transformer: Any, X: Any, y: Any, memory_limit: Limit) -> Any:
+    """Fit a transformer: by blocks where its last step alone has something to learn, and can learn it so.
+
+    What would take more memory than the limit is refused.
+    """
+    *first, last = steps_of(transformer)
+    if not all(_learns_nothing(step) for step in first):
+        first = []
+    one = large_one(X)
+    for step in first:
+        one = step.transform(one)
+    need = 2 * n_rows(X) * bytes_of(one)  # what is learned from, and one copy of it
+    alone = len(first) + 1 == len(steps_of(transformer))  # there is nothing else to learn
+    if alone and first and isinstance(last, MeanNormScaler) and need > WORK_BYTES:
+        last.fit_blocks(_blocks(first, X, np.asarray(one)), np.shape(one)[1:])
+        return transformer
+    if memory_limit is not None and not (alone and isinstance(last, OURS)) and not _learns_nothing(last):
+        check_fits(f"fitting the features {type(last).__name__} on {n_rows(X):,} rows", need, memory_limit)
+    return transformer.fit(X, y)
+
+
+def _learns_nothing(step: Any) -> bool:
+    tags = getattr(step, "__sklearn_tags__", None)
+    return tags is not None and not tags().requires_fit
+
+
+def _blocks(steps: list[Any], X: Any, one: np.ndarray) -> ComputedBlocks:
+    """Return what the steps make of X, as a matrix that is computed a block at a time."""
+
+    def compute(rows: slice) -> np.ndarray:
+        some = span(X, rows)
+        for step in steps:
+            some = step.transform(some)
+        check_one_shape([one[0], *some], "samples")
+        return np.asarray(some, dtype).reshape(n_rows(some), one.size)
+
+    dtype = one.dtype if one.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    return ComputedBlocks((n_rows(X), one.size), compute, dtype, rows_of_work(COPIES * one.nbytes))
+
+
+def measured(compute: Callable[[Any], Any], one: Any) -> int:
+    """Return by how many bytes the peak rises for every further row, as a power of 2; 0 where it cannot be told.
+
+    The power keeps the noise of a measurement out of where blocks begin.
+    """
+    with _measuring, workers(1):
+        if tracemalloc.is_tracing():  # somebody else measures
+            return 0
+        try:
+            compute(one)  # whatever happens the first time only
+            peaks = []
+            for n in (2, 6):
+                tracemalloc.start()
+                compute(take(one, [0] * n))
+                peaks.append(tracemalloc.get_traced_memory()[1])
+                tracemalloc.stop()
+        except Exception:  # the same will be met again, on a sample that can be named
+            return 0
+        finally:
+            tracemalloc.stop()
+    slope = (peaks[1] - peaks[0]) // 4
+    return 1 << (slope - 1).bit_length() if slope > 1 else 0
