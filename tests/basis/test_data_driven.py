@@ -134,7 +134,7 @@ def test_the_gradient_basis_beats_random_rows_where_few_are_allowed(digits):
     train, test = (X[:1000], y[:1000]), (X[1000:], y[1000:])
 
     def mean_score(basis):
-        clf = BESVMClassifier("rbf", basis=basis, probability=False)
+        clf = BESVMClassifier("rbf", basis=basis, C=1.0, probability=False)
         return np.mean([clone(clf).set_params(random_state=seed).fit(*train).score(*test) for seed in range(4)])
 
     assert mean_score(GradientBasis(30)) > mean_score(RandomBasis(30)) + 0.01

@@ -149,4 +149,5 @@ def test_small_pairs_are_trained_on_one_thread(four_classes, monkeypatch):
     monkeypatch.setitem(SOLVERS, "l2", spy)
     with threadpool_limits(2, user_api="blas"):
         BESVMClassifier("linear", multi_class="ovo", probability=False).fit(*four_classes)
-    assert seen == [1] * 6
+    assert len(seen) >= 6
+    assert set(seen) == {1}
