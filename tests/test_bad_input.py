@@ -84,7 +84,7 @@ def test_bad_c(Estimator, C):
         ({"measures": Says("text")}, "must return real numbers"),
         ({"measures": "rbff"}, "did you mean 'rbf'"),
         ({"measures": []}, "at least one similarity"),
-        ({"basis": 41}, r"at most 40 \(the rows to choose from\), got 41"),
+        ({"basis": 0}, "basis must be a whole number of at least 1 or a share above 0, up to 1.0, got 0"),
         ({"basis": [1, 40]}, "between 0 and 39"),
         ({"basis": [1, 1]}, "must all differ, got row 1 2 times"),
         ({"normalize": "minmax"}, "normalize must be 'mean-norm', 'z-score', None, a Nystrom instance or another"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from math import isfinite
 from typing import Any, TypeVar
 
 import numpy as np
@@ -185,8 +186,17 @@ def check_positive(name: str, value: Any) -> float:
 
 def is_positive(value: Any) -> bool:
     """Say whether a value is a positive finite number."""
-    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    return bool(number and np.isfinite(value) and value > 0)
+    return is_number(value) and value > 0
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a value is a finite real number that a float can hold."""
+    if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
+        return False
+    try:
+        return isfinite(value)
+    except OverflowError:  # 10**400
+        return False
 
 
 def is_whole(value: Any, least: float = -np.inf) -> bool:

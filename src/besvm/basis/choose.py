@@ -1,6 +1,7 @@
 """What a user may pass as ``basis``, and the rows or exemplars it means."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from scipy.sparse import issparse
 
 from besvm._support.rows import n_rows, take
 from besvm._support.validation import is_whole
-from besvm.basis.contract import RandomBasis
+from besvm.basis.contract import BasisSelector, RandomBasis, check_size
 from besvm.similarities.contract import Similarity
 
 AUTO_SIZE = 1000
@@ -123,12 +124,17 @@ def as_choice(basis: Any) -> _Choice:
         return basis
     if isinstance(basis, str) and basis == "auto":
         return _Auto()
-    if is_whole(basis):
-        return _Selected(RandomBasis(int(basis)))
+    if isinstance(basis, (int, float, complex, np.number)) and not isinstance(basis, bool):
+        check_size("basis", basis)
+        return _Selected(RandomBasis(basis))  # type: ignore[arg-type]
+    if isinstance(basis, type) and issubclass(basis, BasisSelector):
+        raise TypeError(f"basis must be an instance; write {basis.__name__}(...) with the brackets")
     if callable(basis):
         return _Selected(basis)
-    if basis is None or isinstance(basis, (bool, float, str)):
-        raise ValueError(f"basis must be 'auto', a number, row numbers, exemplars or a selector, got {basis!r}")
+    if isinstance(basis, (bool, str, bytes, Set, Mapping)) or not hasattr(basis, "__len__"):
+        raise ValueError(
+            f"basis must be 'auto', a number, a share, row numbers, exemplars or a selector, got {basis!r}"
+        )
     return _Rows(basis) if _looks_like_rows(basis) else Exemplars(basis)
 
 

@@ -21,7 +21,7 @@ class _ClasswiseBasis(BasisSelector):
     """Abstract: rows chosen from every class by itself (or from all rows at once), each on a bounded subsample."""
 
     def __init__(
-        self, n: int | None = None, *, per_class: int | None = None, balanced: bool = True, max_rows: int = 4000
+        self, n: float | None = None, *, per_class: float | None = None, balanced: bool = True, max_rows: int = 4000
     ) -> None:
         self.n = n
         self.per_class = per_class
@@ -176,7 +176,7 @@ class KMedoidsBasis(_ClasswiseBasis):
     """
 
     def __init__(
-        self, n: int | None = None, *, per_class: int | None = None, max_iter: int = 50, max_rows: int = 4000
+        self, n: float | None = None, *, per_class: float | None = None, max_iter: int = 50, max_rows: int = 4000
     ) -> None:
         super().__init__(n, per_class=per_class, max_rows=max_rows)
         self.max_iter = max_iter

@@ -27,10 +27,10 @@ class GradientBasis(BasisSelector):
 
     Parameters
     ----------
-    n : int, optional
-        How many rows in all, whatever their class.
-    per_class : int, optional
-        How many rows of each class, instead of ``n``.
+    n : int or float, optional
+        How many rows in all, or which share of them, whatever their class.
+    per_class : int or float, optional
+        How many rows of each class, or which share of them, instead of ``n``.
     C : float, default=1.0
         That of the classifier.
     oversample : float, default=4
@@ -53,9 +53,9 @@ class GradientBasis(BasisSelector):
 
     def __init__(
         self,
-        n: int | None = None,
+        n: float | None = None,
         *,
-        per_class: int | None = None,
+        per_class: float | None = None,
         C: float = 1.0,
         oversample: float = 4,
         n_rounds: int = 8,
