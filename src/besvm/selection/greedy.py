@@ -28,7 +28,7 @@ from besvm.blocks.plan import Plan, plan_training
 from besvm.classifier import BESVMClassifier
 from besvm.expand import Expander, fit_expander
 from besvm.expand.training import mark_input, with_params_of
-from besvm.measures import Measure, as_measures, compares_vectors
+from besvm.measures import Measure, as_measures, compares_vectors, portable_measures
 from besvm.normalize import as_normalization
 from besvm.selection.candidates import Candidates
 from besvm.selection.split import Split, given, hold_out
@@ -153,6 +153,9 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.refit:
             self.best_estimator_ = with_params_of(self, BESVMClassifier, measures=list(self.measures_)).fit(X, y)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "candidates": portable_measures(self.candidates)}
 
     def _search(self, split: Split, names: list[str], rng: np.random.Generator, n: int) -> list[int]:
         """Compute all candidates' features, and return which were chosen, in order; n rows will be trained on last."""

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
 from besvm._support.validation import check_block
 from besvm.similarities.contract import Similarity, diagonal, name_of
-from besvm.similarities.lookup import resolve
+from besvm.similarities.lookup import TunableSimilarity, resolve
 from besvm.similarities.variants import Variants, Worth, together, total, totals, variant_groups, variants_of
 
 GROUP_BYTES = 1 << 26  # of variants, by which a block of samples is cut: there may be dozens of each sample
@@ -50,7 +50,7 @@ class LatentAlignment:
     inner: Any
 
 
-class VariantSimilarity(Similarity):
+class VariantSimilarity(TunableSimilarity, Similarity):
     """Abstract: an inner similarity K_I of the variants that K_I + worth(z_b) + worth(z_x) is largest for.
 
     The variants are made of the raw items; the features of a Measure (:meth:`behind`) come after them. Samples that

@@ -1,11 +1,47 @@
 """The similarity that a name, an instance or a function stands for."""
 
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Self, cast
 
 from besvm.similarities.contract import Similarity, registered
 from besvm.similarities.functions import PairFunction
 from besvm.similarities.metrics import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
+
+
+class TunableSimilarity:
+    """Mixed into what holds a ``similarity``, maybe by name: scikit-learn reaches its parameters, processes know it."""
+
+    similarity: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; ``deep`` includes those of a similarity given by name."""
+        params: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
+        if deep and isinstance(self.similarity, str):
+            try:
+                inner = resolve(self.similarity).get_params()
+            except ValueError:  # fit will say what is wrong with the name
+                return params
+            params |= {f"similarity__{name}": value for name, value in inner.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of the similarity too."""
+        if "similarity" in params:  # first: the others may be about the new one
+            self.similarity = params.pop("similarity")
+        if any(name.startswith("similarity__") for name in params):
+            self.similarity = resolve(self.similarity)
+        super().set_params(**params)  # type: ignore[misc]
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = cast(dict[str, Any], super().__getstate__())
+        return state | {"similarity": portable(self.similarity)}
+
+
+def portable(similarity: Any) -> Any:
+    """Return what to send to other processes: what the user's own name stands for, as it is known in this one only."""
+    cls = registered().get(similarity) if isinstance(similarity, str) else None
+    return similarity if cls is None or cls.__module__.partition(".")[0] == "besvm" else cls()
 
 
 def resolve(similarity: Any) -> Similarity:
