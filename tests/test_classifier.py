@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validat
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
-from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, Measure
+from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, Measure, Nystrom
 from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier
 from besvm.basis import IndexBasis
 from besvm.similarities import RBF, Latent, Linear, NegativeDistance, Sigmoid
@@ -161,6 +161,28 @@ def test_probabilities_are_calibrated_and_agree_with_predict(digits, n_classes):
     platt = CalibratedClassifierCV(features, cv=5, ensemble=False).fit(clf_features(clf, X), y)
     theirs = log_loss(y_test, platt.predict_proba(clf_features(clf, X_test)))
     assert log_loss(y_test, chance) <= theirs * 1.1
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"measures": ["rbf", "linear"], "normalize": "z-score"},
+        {"normalize": Nystrom()},
+        {"penalty": "l1", "C": 0.3},
+        {"fit_intercept": False, "storage": "disk"},
+        {"measures": lambda b, x: float(b @ x), "n_jobs": 1},
+    ],
+    ids=str,
+)
+def test_transform_gives_the_features_that_the_weights_multiply(digits, params):
+    X, y, X_test, _ = split(digits, 200)
+    clf = BESVMClassifier(**{"measures": RBF(1e-3), "basis": 30, "random_state": 0} | params).fit(X, y)
+    features = clf.transform(X_test[:50])
+    assert features.shape == (50, clf.coef_.shape[1])
+    assert len(clf.get_feature_names_out()) == clf.coef_.shape[1]
+    margins = features @ clf.coef_.T + clf.intercept_
+    np.testing.assert_allclose(margins, clf.decision_function(X_test[:50]), rtol=1e-5, atol=1e-5)
 
 
 def clf_features(clf, X):
