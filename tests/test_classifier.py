@@ -173,7 +173,7 @@ def test_probabilities_are_calibrated_and_agree_with_predict(digits, n_classes):
         {"fit_intercept": False, "storage": "disk"},
         {"measures": lambda b, x: float(b @ x), "n_jobs": 1},
     ],
-    ids=str,
+    ids=["rbf", "two", "nystrom", "l1", "disk", "function"],
 )
 def test_transform_gives_the_features_that_the_weights_multiply(digits, params):
     X, y, X_test, _ = split(digits, 200)

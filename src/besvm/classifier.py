@@ -13,7 +13,7 @@ from besvm._support.progress import say
 from besvm._support.public import public
 from besvm._support.rows import n_rows
 from besvm._support.threads import workers
-from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors, make_rng
+from besvm._support.validation import atomic_fit, check_choice, check_loss_weight, check_vectors, make_rng
 from besvm.blocks.fill import by_blocks, filled
 from besvm.blocks.plan import plan_training
 from besvm.expand import Expander, FeatureMap, fit_expander, learn_feature_map, mark_input, training_set
@@ -145,8 +145,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         check_choice("penalty", self.penalty, tuple(SOLVERS))
         normalization = as_normalization(self.normalize)
         check_multi_class(self.multi_class, normalization)
-        check_positive("C", self.C)  # before anything is computed
-        check_positive("tol", self.tol)
+        check_loss_weight(self.C)  # before anything is computed
         measures = as_measures(self.measures)
         X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
         with workers(self.n_jobs):

@@ -17,8 +17,7 @@ from besvm._support.validation import (
     atomic_fit,
     check_choice,
     check_classes,
-    check_count,
-    check_positive,
+    check_loss_weight,
     check_weights,
     forget,
     validated,
@@ -99,11 +98,11 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
     ) -> LinearModel:
         """Train on finished features, with the parameters that both classifiers have."""
         training = Training(
-            C=check_positive("C", self.C),
+            C=check_loss_weight(self.C),
             penalty=self.penalty,
             intercept=_intercept(self.fit_intercept, self.penalize_intercept),
-            tol=check_positive("tol", self.tol),
-            max_iter=check_count("max_iter", self.max_iter),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
             memory=memory or {},
         )
         options |= {"probability": self.probability, "verbose": self.verbose}

@@ -7,6 +7,7 @@ from typing import Any, cast
 from sklearn.base import BaseEstimator
 
 from besvm._support.public import public
+from besvm._support.validation import shown
 from besvm.features import FHOG, mirror
 from besvm.normalize import MeanNormScaler
 from besvm.similarities import RBF, Deformable, Latent, Linear, Similarity, resolve
@@ -47,6 +48,8 @@ class Measure(TunableSimilarity, BaseEstimator):  # type: ignore[misc]
     @property
     def label(self) -> str:
         """The name to show to people."""
+        if not (self.name is None or isinstance(self.name, str)):
+            raise TypeError(f"the name of a measure must be a text or None, got {shown(self.name)}")
         return self.name or resolve(self.similarity).label
 
 
@@ -88,28 +91,28 @@ def parse_shorthand(text: str) -> Measure:
     return Measure(similarity, features=features, name=text)
 
 
-def as_measure(measure: Any) -> Measure:
+def as_measure(measure: Any, what: str = "measures") -> Measure:
     """Return the Measure that a user means by a name, a shorthand, a similarity, a function, a Measure, or a pair
-    (what to call it, any of these).
+    (what to call it, any of these). ``what`` is the parameter that a message names.
     """
     if isinstance(measure, Measure):
         return measure
     if _is_pair(measure):
-        return replace(as_measure(measure[1]), name=measure[0])
+        return replace(as_measure(measure[1], what), name=measure[0])
     if isinstance(measure, str) and re.fullmatch(r"\s*[Hh]\s*([\dLRlr(].*)?", measure):
         return parse_shorthand(measure)
-    return Measure(resolve(measure))
+    return Measure(resolve(measure, what))
 
 
-def as_measures(measures: Any) -> list[Measure]:
+def as_measures(measures: Any, what: str = "measures") -> list[Measure]:
     """Return the list of Measures that a user means by one or several names, similarities, functions or Measures."""
     several = measures if isinstance(measures, (list, tuple)) else [measures]
     if not several:
-        raise ValueError("measures must name at least one similarity, got an empty list")
+        raise ValueError(f"{what} must name at least one similarity, got an empty list")
     names = [one[0] for one in several if _is_pair(one)]
     if len(set(names)) < len(names) or any("__" in name for name in names):
-        raise ValueError(f"the names of measures must differ and hold no '__', got {names}")
-    return [as_measure(one) for one in several]
+        raise ValueError(f"the names of {what} must differ and hold no '__', got {names}")
+    return [as_measure(one, what) for one in several]
 
 
 def _is_pair(measure: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from besvm._support.rows import n_rows
-from besvm._support.validation import check_block, is_positive, is_whole
+from besvm._support.validation import check_block, check_common, is_number, is_positive, is_whole, shown
 from besvm.similarities.contract import Similarity
 
 
@@ -41,7 +41,8 @@ def checked_similarities(
 def pools_of(selector: Any, n: int, y: np.ndarray | None) -> list[tuple[np.ndarray, int]]:
     """Return the rows of every class (or all of them, without classes), and how many a selector wants of each."""
     if (selector.n is None) == (selector.per_class is None):
-        raise ValueError(f"{type(selector).__name__} takes either n or per_class, got {selector!r}")
+        raise ValueError(f"{type(selector).__name__} takes either n or per_class, got {shown(selector)}")
+    check_common(selector)
     if selector.per_class is None and not getattr(selector, "balanced", True):
         y = None
     rows_of = [np.arange(n)] if y is None else [np.flatnonzero(y == label) for label in np.unique(y)]
@@ -57,8 +58,10 @@ def pools_of(selector: Any, n: int, y: np.ndarray | None) -> list[tuple[np.ndarr
 def check_size(name: str, size: Any) -> None:
     """Refuse what is neither a number of rows nor a share of them."""
     share = not is_whole(size) and is_positive(size) and size <= 1
-    if not (share or is_whole(size, 1)):
-        raise ValueError(f"{name} must be a whole number of at least 1 or a share above 0, up to 1.0, got {size!r}")
+    if not (share or (is_whole(size, 1) and is_number(size))):
+        raise ValueError(
+            f"{name} must be a whole number of at least 1 or a share above 0, up to 1.0, got {shown(size)}"
+        )
 
 
 def _wanted(name: str, size: Any, n: int, what: str) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows
+from besvm._support.validation import shown
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
 
@@ -27,7 +28,7 @@ class SharedFeatures:
             return None
         if isinstance(measure.features, type) or not hasattr(measure.features, "transform"):
             raise TypeError(
-                f"features must be a transformer (an instance with fit and transform), got {measure.features!r}"
+                f"features must be a transformer (an instance with fit and transform), got {shown(measure.features)}"
             )
         try:
             recipe = joblib.hash((type(measure.features), measure.features.get_params()))

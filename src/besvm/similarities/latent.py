@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
-from besvm._support.validation import check_block
+from besvm._support.validation import check_block, shown
 from besvm.similarities.contract import Similarity, diagonal, name_of
 from besvm.similarities.lookup import TunableSimilarity, resolve
 from besvm.similarities.variants import Variants, Worth, together, total, totals, variant_groups, variants_of
@@ -274,10 +274,12 @@ class Latent(VariantSimilarity):
             return None
         try:
             penalty = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             penalty = np.empty(0)
         if penalty.ndim != 1 or penalty.size == 0 or not np.isfinite(penalty).all():
-            raise ValueError(f"{side}_penalty must be a list of finite numbers, one for each variant, got {given!r}")
+            raise ValueError(
+                f"{side}_penalty must be a list of finite numbers, one for each variant, got {shown(given)}"
+            )
         return penalty
 
     def _worth(self, side: str, inner: Similarity, variants: Any, order: np.ndarray) -> Worth:

@@ -3,6 +3,7 @@
 from difflib import get_close_matches
 from typing import Any, Self, cast
 
+from besvm._support.validation import shown
 from besvm.similarities.contract import Similarity, registered
 from besvm.similarities.functions import PairFunction
 from besvm.similarities.metrics import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
@@ -44,12 +45,12 @@ def portable(similarity: Any) -> Any:
     return similarity if cls is None or cls.__module__.partition(".")[0] == "besvm" else cls()
 
 
-def resolve(similarity: Any) -> Similarity:
+def resolve(similarity: Any, what: str = "similarity") -> Similarity:
     """Return the Similarity meant by a name, an instance, or a function of two items.
 
     A name is looked up among the registered similarities, then among scikit-learn's pairwise kernels, then
     among its pairwise distances (a distance is negated). A function ``f(exemplar, sample)`` is called for every
-    pair, spread over processes.
+    pair, spread over processes. ``what`` is the parameter that a message names.
 
     Examples
     --------
@@ -62,8 +63,8 @@ def resolve(similarity: Any) -> Similarity:
     """
     if isinstance(similarity, Similarity):
         return similarity
-    if isinstance(similarity, type) and issubclass(similarity, Similarity):
-        raise TypeError(f"a similarity must be an instance; write {similarity.__name__}() with the brackets")
+    if isinstance(similarity, type):
+        raise TypeError(f"{what} must be an instance; write {similarity.__name__}() with the brackets")
     if isinstance(similarity, str):
         known = registered()
         if similarity in known:
@@ -75,9 +76,7 @@ def resolve(similarity: Any) -> Similarity:
         names = [*known, *KERNEL_NAMES, *distance_names()]
         near = get_close_matches(similarity.lower(), names, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"registered are: {', '.join(known)}"
-        raise ValueError(f"similarity must be a known name, got {similarity!r}; {hint}")
+        raise ValueError(f"{what} must be a known name, got {shown(similarity)}; {hint}")
     if callable(similarity):
         return PairFunction(similarity)
-    raise TypeError(
-        f"similarity must be a name, a Similarity, or a function of two items, got {type(similarity).__name__}"
-    )
+    raise TypeError(f"{what} must be a name, a Similarity, or a function of two items, got {type(similarity).__name__}")

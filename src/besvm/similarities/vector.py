@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from besvm._support.threads import slices, thread_map
+from besvm._support.validation import check_common
 from besvm.similarities.contract import Similarity, register
 from besvm.similarities.gamma import settle_gamma
 from besvm.similarities.tiles import (
@@ -42,6 +43,7 @@ class VectorSimilarity(Similarity):
         return self.against(B)(A)
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
+        check_common(self)
         basis = nan_for_infinity(as_vectors(basis))
         fill = self.tile(basis)
         rows_each = max(16, TILE_ITEMS // max(1, len(basis)) // 16 * 16)
@@ -175,8 +177,6 @@ class Polynomial(GammaSimilarity):
         self.coef0 = coef0
 
     def tile(self, basis: np.ndarray) -> TileFunction:
-        if self.degree != int(self.degree) or self.degree < 1:
-            raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
 
         def power(out: np.ndarray) -> None:
             out += self.coef0
