@@ -5,17 +5,32 @@ import subprocess
 import sys
 import textwrap
 import time
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, MeanNormScaler, Measure
-from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier
-from besvm.basis import KMedoidsBasis
-from besvm.similarities import Latent, Polynomial, Similarity
+from besvm import FHOG, BasisExpansion, BESVMClassifier, LinearSVMClassifier, MeanNormScaler, Measure, Nystrom
+from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier, LineSearchMKL
+from besvm.basis import FarthestBasis, GradientBasis, IndexBasis, KMedoidsBasis, PivotedBasis, RandomBasis
+from besvm.normalize import MeanNorm, Unscaled
+from besvm.selection import GreedySelection
+from besvm.similarities import (
+    RBF,
+    Deformable,
+    Laplacian,
+    Latent,
+    NegativeDistance,
+    PairwiseKernel,
+    Polynomial,
+    Rigid,
+    Sigmoid,
+    Similarity,
+)
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 y = np.arange(40) % 2
@@ -85,7 +100,7 @@ def test_bad_c(Estimator, C):
         ({"measures": Says("text")}, "must return real numbers"),
         ({"measures": "rbff"}, "did you mean 'rbf'"),
         ({"measures": []}, "at least one similarity"),
-        ({"basis": 41}, r"at most 40 \(the rows to choose from\), got 41"),
+        ({"basis": 0}, "basis must be a whole number of at least 1 or a share above 0, up to 1.0, got 0"),
         ({"basis": [1, 40]}, "between 0 and 39"),
         ({"basis": [1, 1]}, "must all differ, got row 1 2 times"),
         ({"normalize": "minmax"}, "normalize must be 'mean-norm', 'z-score', None, a Nystrom instance or another"),
@@ -350,3 +365,137 @@ def test_features_that_return_one_row_are_refused(make, similarity):
 def test_dates_and_bytes_are_no_numbers(estimator, data):
     with pytest.raises(ValueError, match=r"X must hold numbers, got .*; make numbers of dates, durations and bytes"):
         estimator.fit(data, y)
+
+
+class Odd:
+    def __repr__(self):
+        return "odd"
+
+
+NASTY = {
+    "None": None, "True": True, "text": "no", "digit": "2", "bytes": b"x", "0": 0, "-1": -1, "1.5": 1.5, "nan": np.nan,
+    "inf": np.inf, "huge": 10**400, "1j": 1j, "[]": [], "{}": {}, "set": set(), "object": Odd(),
+    "array": np.array([1.0, 2.0]), "0-d": np.array(3), "type": int, "texts": ["a"], "dict": {"a": "b"},
+}  # fmt: skip
+NOT_OURS = {("exemplar_variants", "type"), ("sample_variants", "type"), ("params", "dict")}  # a function's own words
+GRIDS = (Rigid(), Deformable())
+TWICE = {"exemplar_variants": lambda v: [v, -v]}
+PARTS = [  # (what is tried, the classifier it is part of)
+    (BESVMClassifier(basis=5), lambda one: one),
+    (LinearSVMClassifier(), lambda one: one),
+    (BasisExpansion(basis=5), lambda one: one),
+    (KernelSVMClassifier(), lambda one: one),
+    (DualBESVMClassifier(), lambda one: one),
+    (LineSearchMKL(cv=2, alphas=(0, 0.5)), lambda one: one),
+    (GreedySelection(["linear", "rbf"], n_measures=1, basis=5, random_state=0), lambda one: one),
+    *((part, lambda one: BasisExpansion(basis=5, normalize=one)) for part in (Nystrom(), MeanNorm(), Unscaled())),
+    *(
+        (Selector(5), lambda one: BESVMClassifier(basis=one))
+        for Selector in (RandomBasis, IndexBasis, KMedoidsBasis, PivotedBasis, FarthestBasis, GradientBasis)
+    ),
+    *(
+        (part, lambda one: BESVMClassifier(one, basis=5))
+        for part in (RBF(), Laplacian(), Polynomial(), Sigmoid(), NegativeDistance(), PairwiseKernel("rbf"), Measure(),
+                     Latent("rbf", **TWICE))
+    ),
+    *((grid, lambda one: BasisExpansion(Measure(one, features=AsGrids()), basis=5)) for grid in GRIDS),
+]  # fmt: skip
+
+
+class AsGrids(FunctionTransformer):
+    """A vector of three numbers as a grid of three cells."""
+
+    def __init__(self):
+        super().__init__(lambda A: np.asarray(A, dtype=np.float32).reshape(-1, 1, 3, 1))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("part", "whole"), PARTS, ids=lambda one: type(one).__name__)
+def test_every_parameter_fits_or_is_refused_in_one_sentence_that_names_it(part, whole, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # GreedySelection takes a text for a folder
+    for name, (label, value) in product(part.get_params(deep=False), NASTY.items()):
+        if (name, label) in NOT_OURS:
+            continue
+        try:
+            whole(clone(part).set_params(**{name: value})).fit(X, y)
+        except (ValueError, TypeError) as error:
+            text = str(error)
+            assert name in text, (name, label, text)
+            assert "\n" not in text, (name, label, text)
+            assert len(text) < 400, (name, label, text)
+        except MemoryError:
+            assert name == "memory_limit"
+        else:
+            assert label not in REFUSED.get(name, ()), (name, label)
+
+
+REFUSED = dict.fromkeys(
+    ("fit_intercept", "penalize_intercept", "probability", "warm_start", "refit", "balanced", "cosine", "verbose",
+     "tol", "C", "n_jobs", "max_iter", "gamma", "degree", "coef0", "rigid_penalty", "local_penalty", "max_rows"),
+    ("text", "digit", "bytes", "nan", "inf", "huge", "1j", "[]", "{}", "set", "object", "array", "dict", "type"),
+) | {"measures": set(NASTY), "basis": {"True", "0", "-1", "1.5", "set", "{}", "type", "object", "bytes"}}  # fmt: skip
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, float("nan")], ids=str)
+@pytest.mark.parametrize("labels", ["texts", "numbers", "series"])
+@pytest.mark.parametrize("Estimator", [BESVMClassifier, LinearSVMClassifier, KernelSVMClassifier, BasisExpansion])
+def test_missing_labels(Estimator, labels, missing):
+    y = ["ab"[i % 2] for i in range(40)] if labels == "texts" else [i % 2 for i in range(40)]
+    y[7] = missing
+    with pytest.raises(ValueError, match=r"y must hold a label .* it contains .* in row 7, 1 missing"):
+        Estimator().fit(X, pd.Series(y, dtype=object) if labels == "series" else y)
+
+
+@pytest.mark.parametrize("Estimator", [BESVMClassifier, LinearSVMClassifier, KernelSVMClassifier])
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        (y + 0j, "y must hold the labels of classes, got complex numbers"),
+        (np.where(y == 1, np.inf, 0.0), "it contains inf in row 1"),
+        ([1, "a"] * 20, "y must hold labels of one kind, numbers or texts, got int and str"),
+        (set(range(40)), "y must have rows in an order .* got a set"),
+        (dict.fromkeys(range(40)), "y must have rows in an order .* got a dict"),
+        ("ab" * 20, "y must have rows in an order .* got a str"),
+    ],
+)
+def test_labels_that_are_none(Estimator, labels, sentence):
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        Estimator().fit(X, labels)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        BESVMClassifier(),
+        LinearSVMClassifier(),
+        BasisExpansion(),
+        BESVMClassifier(lambda b, x: 1.0),
+        KernelSVMClassifier(),
+    ],
+    ids=["rbf", "linear", "expansion", "function", "kernel"],
+)
+@pytest.mark.parametrize(
+    "data", [set(range(40)), dict.fromkeys(range(40)), "a" * 40, b"a" * 40, {"a": [1] * 40}.items()]
+)
+def test_what_has_no_rows(estimator, data):
+    with pytest.raises(TypeError, match="X must have rows in an order"):
+        estimator.fit(data, y)
+
+
+@pytest.mark.parametrize("C", [1e300, 1e31, 10**400])
+@pytest.mark.parametrize("Estimator", [BESVMClassifier, LinearSVMClassifier, KernelSVMClassifier, DualBESVMClassifier])
+def test_a_c_that_overflows_is_named_as_the_cause(Estimator, C):
+    with pytest.raises(ValueError, match="C must be a positive number"):
+        Estimator(C=C).fit(np.ones((40, 3)), y)
+
+
+@pytest.mark.parametrize("Estimator", [KernelSVMClassifier, DualBESVMClassifier])
+def test_a_tolerance_that_libsvm_never_reaches(Estimator):
+    with pytest.raises(ValueError, match="tol must be at least 1e-13, or rounding keeps LIBSVM from it, got 1e-300"):
+        Estimator(tol=1e-300).fit(X, y)
+
+
+@pytest.mark.parametrize("features", [5, None, "text", [], [np.zeros((2, 2, 31), dtype=complex)], np.zeros((2, 2, 3))])
+def test_what_cannot_be_drawn(features):
+    with pytest.raises(ValueError, match="features must"):
+        FHOG.render(features)

@@ -1,4 +1,7 @@
 import pickle
+import subprocess
+import sys
+import textwrap
 import warnings
 
 import numpy as np
@@ -14,9 +17,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validat
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
-from besvm import BESVMClassifier, LinearSVMClassifier, Measure
+from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, Measure, Nystrom
+from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier
 from besvm.basis import IndexBasis
-from besvm.similarities import RBF, Linear, NegativeDistance, Sigmoid
+from besvm.similarities import RBF, Latent, Linear, NegativeDistance, Sigmoid
 
 
 def split(data, n):
@@ -159,6 +163,28 @@ def test_probabilities_are_calibrated_and_agree_with_predict(digits, n_classes):
     assert log_loss(y_test, chance) <= theirs * 1.1
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"measures": ["rbf", "linear"], "normalize": "z-score"},
+        {"normalize": Nystrom()},
+        {"penalty": "l1", "C": 0.3},
+        {"fit_intercept": False, "storage": "disk"},
+        {"measures": lambda b, x: float(b @ x), "n_jobs": 1},
+    ],
+    ids=["rbf", "two", "nystrom", "l1", "disk", "function"],
+)
+def test_transform_gives_the_features_that_the_weights_multiply(digits, params):
+    X, y, X_test, _ = split(digits, 200)
+    clf = BESVMClassifier(**{"measures": RBF(1e-3), "basis": 30, "random_state": 0} | params).fit(X, y)
+    features = clf.transform(X_test[:50])
+    assert features.shape == (50, clf.coef_.shape[1])
+    assert len(clf.get_feature_names_out()) == clf.coef_.shape[1]
+    margins = features @ clf.coef_.T + clf.intercept_
+    np.testing.assert_allclose(margins, clf.decision_function(X_test[:50]), rtol=1e-5, atol=1e-5)
+
+
 def clf_features(clf, X):
     return clf._map(X)
 
@@ -204,10 +230,77 @@ def test_grid_search_reaches_the_measures_that_have_a_name(digits):
     assert best.transformers[0].n_components == 3
     assert clf.measures is pairs
     assert pairs[0] == ("near", "rbf")
-    with pytest.raises(ValueError, match="no parameter of the measures that have a name: measures__near, measures__s"):
+    with pytest.raises(ValueError, match="measures that have a name: measures__linear, measures__near"):
         clf.set_params(measures__far__similarity__gamma=1)
     with pytest.raises(ValueError, match="names of measures must differ"):
         BESVMClassifier([("a", "rbf"), ("a", "linear")]).fit(X, y)
+
+
+@pytest.mark.parametrize("Estimator", [BESVMClassifier, BasisExpansion, KernelSVMClassifier, DualBESVMClassifier])
+@pytest.mark.parametrize(
+    ("measures", "name"),
+    [
+        ("rbf", "gamma"),
+        (Measure("rbf"), "similarity__gamma"),
+        (Latent("rbf"), "similarity__gamma"),
+        (Measure(Latent("rbf")), "similarity__similarity__gamma"),
+        (["linear", "rbf"], "rbf__similarity__gamma"),
+        (("rbf", "linear"), "rbf__gamma"),
+        ([("near", "rbf"), "linear"], "near__gamma"),
+        ([("near", Latent("rbf"))], "near__similarity__similarity__gamma"),
+        (["linear", Measure("rbf", name="near")], "near__gamma"),
+    ],
+)
+def test_names_resolve_wherever_a_measure_is_given_by_one(Estimator, measures, name):
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
+    estimator = Estimator(measures)
+    before, text = estimator.get_params(deep=False), repr(estimator)
+    copy = clone(estimator)
+    assert copy.get_params().keys() == estimator.get_params().keys()
+    copy.set_params(**{f"measures__{name}": 0.25}).fit(X, y)
+    assert "gamma=0.25" in repr(copy.measures)
+    assert clone(copy).get_params()["measures"] is not copy.measures
+    assert repr(clone(copy)) == repr(copy)
+    assert repr(estimator) == text
+    assert estimator.get_params(deep=False) == before
+
+
+REGISTERED_IN_MAIN = """
+    import numpy as np
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+    from besvm import BESVMClassifier, Measure
+    from besvm.baselines import KernelSVMClassifier
+    from besvm.selection import GreedySelection
+    from besvm.similarities import Latent, Similarity, register
+
+    @register("mine")
+    class Mine(Similarity):
+        symmetric = psd = True
+
+        def __init__(self, gamma=1.0):
+            self.gamma = gamma
+
+        def __call__(self, A, B):
+            return np.exp(-self.gamma * ((A[:, None] - B) ** 2).sum(axis=2))
+
+    if __name__ == "__main__":
+        X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+        for measures in ("mine", ["mine", "linear"], [("a", "mine")], Measure("mine"), Latent("mine")):
+            clf = BESVMClassifier(measures, basis=5, probability=False)
+            found = GridSearchCV(clf, {"C": [0.1, 1.0]}, cv=2, n_jobs=2, error_score="raise").fit(X, y)
+            assert repr(found.best_estimator_.measures) == repr(measures), found.best_estimator_
+        for clf in (KernelSVMClassifier("mine"), GreedySelection(["mine", "linear"], basis=5)):
+            cross_val_score(clf, X, y, cv=2, n_jobs=2, error_score="raise")
+        tuned = GridSearchCV(BESVMClassifier("mine"), {"measures__gamma": [0.1, 1.0]}, cv=2, n_jobs=2)
+        print("known", tuned.fit(X, y).best_estimator_.measures.gamma in (0.1, 1.0))
+"""
+
+
+def test_a_similarity_registered_in_main_is_known_in_worker_processes(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(REGISTERED_IN_MAIN))
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert run.stdout == "known True\n", run.stderr
 
 
 def test_cross_validation_cuts_a_square_precomputed_matrix_both_ways(digits):

@@ -87,7 +87,9 @@ def test_exemplars_given_outright(rng):
         expansion = BasisExpansion(Linear(), basis=basis, normalize=None).fit(X)
         np.testing.assert_allclose(expansion.transform(X), X @ E.T, rtol=1e-5, atol=1e-6)
         assert expansion.basis_rows_ == [None]
-    with pytest.raises(ValueError, match=r"exemplars must have the shape \(3,\) of the samples, got \(5,\)"):
+    with pytest.raises(
+        ValueError, match=r"exemplars given as basis must have the shape \(3,\) of the samples, got \(5,\)"
+    ):
         BasisExpansion(Linear(), basis=np.ones((2, 5))).fit(X)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,7 +13,7 @@ from besvm._support.progress import say
 from besvm._support.public import public
 from besvm._support.rows import n_rows
 from besvm._support.threads import one_blas_thread, workers
-from besvm._support.validation import atomic_fit, check_choice, check_positive, check_vectors, make_rng
+from besvm._support.validation import atomic_fit, check_choice, check_vectors, make_rng
 from besvm.blocks.fill import by_blocks, filled
 from besvm.blocks.plan import plan_training
 from besvm.expand import Expander, FeatureMap, fit_expander, learn_feature_map, mark_input, training_set
@@ -27,7 +28,7 @@ MULTI_CLASS = ("ovr", "ovo", "ovo-pair-basis")
 
 
 @public("besvm")
-class BESVMClassifier(TunableMeasures, MarginClassifier):
+class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # type: ignore[misc]
     """The Basis Expanding SVM: a large-margin classifier on similarities to a basis, whatever the similarity.
 
     Every sample is measured against the exemplars of the basis by one or several similarity measures (eq.
@@ -146,7 +147,6 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
         normalization = as_normalization(self.normalize)
         check_multi_class(self.multi_class, normalization)
         check_c(self.C)  # before anything is computed
-        check_positive("tol", self.tol)
         measures = as_measures(self.measures)
         X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
         with workers(self.n_jobs):
@@ -184,24 +184,41 @@ class BESVMClassifier(TunableMeasures, MarginClassifier):
         self.storage_ = chosen.storage
         return self
 
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the features that ``coef_`` multiplies: the normalized similarities of X to the basis, (len(X), D).
+
+        ``transform(X) @ coef_.T + intercept_`` are the margins that ``decision_function`` returns (one-vs-one, that it
+        counts the votes of). With an "l1" penalty they are the features of the exemplars that are left.
+        """
+        check_is_fitted(self, "coef_")
+        return self._by_blocks(X, self._map, self.coef_.shape[1], self._map.expander.dtype, "similarities to the basis")
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the features, as :class:`BasisExpansion` does."""
+        check_is_fitted(self, "coef_")
+        return self._map.names()
+
     def _margins(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "coef_")
-        X = check_vectors(self, X, self._vectors, reset=False)
-        expander = self._map.expander
-        weights = self.coef_.T.astype(expander.dtype)
+        weights = self.coef_.T.astype(self._map.expander.dtype)
 
         def margins(samples: Any, first_row: int) -> np.ndarray:
             features = self._map(samples, first_row)
             with one_blas_thread():
                 return features @ weights + self.intercept_
 
+        return self._by_blocks(X, margins, len(self.intercept_), np.float64, "predicting")
+
+    def _by_blocks(self, X: Any, compute: Any, width: int, dtype: Any, what: str) -> np.ndarray:
+        X = check_vectors(self, X, self._vectors, reset=False)
         with workers(self.n_jobs):
-            out = np.empty((n_rows(X), len(self.intercept_)))
-            return by_blocks(X, margins, out, expander.rows_each(X), "predicting", self.verbose)
+            out = np.empty((n_rows(X), width), dtype=dtype)
+            return by_blocks(X, compute, out, self._map.expander.rows_each(X), what, self.verbose)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         mark_input(tags, self.measures, self.basis)
+        tags.transformer_tags.preserves_dtype = []
         return tags
 
 

@@ -33,7 +33,8 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
     measures : str, Similarity, callable, Measure, a list of these, or of (name, measure) pairs, default="rbf"
         A registered name, an instance, a function ``f(exemplar, sample)``, or the paper's shorthand ("H8R").
     basis : default="auto"
-        "auto" (at most 1,000 random rows, classes balanced), a number of random rows, row numbers, a selector such as
+        "auto" (at most 1,000 random rows, classes balanced), a number of random rows (all, with a warning, where there
+        are fewer), a share of them such as 0.1, row numbers, a selector such as
         ``IndexBasis(per_class=100)``, your own function ``(X, y, similarity, rng) -> rows``, or the exemplars
         themselves (wrap them in ``Exemplars`` where they could be mistaken for row numbers). Shared by all measures
         that have none of their own.

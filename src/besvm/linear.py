@@ -18,8 +18,7 @@ from besvm._support.validation import (
     atomic_fit,
     check_choice,
     check_classes,
-    check_count,
-    check_positive,
+    check_loss_weight,
     check_weights,
     forget,
     validated,
@@ -104,8 +103,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             C=check_c(self.C),
             penalty=self.penalty,
             intercept=_intercept(self.fit_intercept, self.penalize_intercept),
-            tol=check_positive("tol", self.tol),
-            max_iter=check_count("max_iter", self.max_iter),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
             memory=memory or {},
         )
         options |= {"probability": self.probability, "verbose": self.verbose}
@@ -261,7 +260,7 @@ class LinearSVMClassifier(MarginClassifier):
 
 def check_c(C: Any) -> Any:
     """Return C, or "auto"; refuse what is neither that nor a positive number."""
-    return C if isinstance(C, str) and C == "auto" else check_positive("C", C)
+    return C if isinstance(C, str) and C == "auto" else check_loss_weight(C)
 
 
 def _intercept(fit_intercept: bool, penalize_intercept: bool) -> Intercept:

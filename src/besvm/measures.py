@@ -2,19 +2,21 @@
 
 import re
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from sklearn.base import BaseEstimator
 
 from besvm._support.public import public
+from besvm._support.validation import shown
 from besvm.features import FHOG, mirror
 from besvm.normalize import MeanNormScaler
 from besvm.similarities import RBF, Deformable, Latent, Linear, Similarity, resolve
+from besvm.similarities.lookup import TunableSimilarity, portable
 
 
 @public("besvm")
 @dataclass(eq=False, repr=False)
-class Measure(BaseEstimator):  # type: ignore[misc]
+class Measure(TunableSimilarity, BaseEstimator):  # type: ignore[misc]
     """One way to compare two samples: a similarity, and optionally the features it looks at.
 
     Parameters
@@ -46,6 +48,8 @@ class Measure(BaseEstimator):  # type: ignore[misc]
     @property
     def label(self) -> str:
         """The name to show to people."""
+        if not (self.name is None or isinstance(self.name, str)):
+            raise TypeError(f"the name of a measure must be a text or None, got {shown(self.name)}")
         return self.name or resolve(self.similarity).label
 
 
@@ -87,39 +91,56 @@ def parse_shorthand(text: str) -> Measure:
     return Measure(similarity, features=features, name=text)
 
 
-def as_measure(measure: Any) -> Measure:
+def as_measure(measure: Any, what: str = "measures") -> Measure:
     """Return the Measure that a user means by a name, a shorthand, a similarity, a function, a Measure, or a pair
-    (what to call it, any of these).
+    (what to call it, any of these). ``what`` is the parameter that a message names.
     """
     if isinstance(measure, Measure):
         return measure
     if _is_pair(measure):
-        return replace(as_measure(measure[1]), name=measure[0])
+        return replace(as_measure(measure[1], what), name=measure[0])
     if isinstance(measure, str) and re.fullmatch(r"\s*[Hh]\s*([\dLRlr(].*)?", measure):
         return parse_shorthand(measure)
-    return Measure(resolve(measure))
+    return Measure(resolve(measure, what))
 
 
-def as_measures(measures: Any) -> list[Measure]:
+def as_measures(measures: Any, what: str = "measures") -> list[Measure]:
     """Return the list of Measures that a user means by one or several names, similarities, functions or Measures."""
     several = measures if isinstance(measures, (list, tuple)) else [measures]
     if not several:
-        raise ValueError("measures must name at least one similarity, got an empty list")
+        raise ValueError(f"{what} must name at least one similarity, got an empty list")
     names = [one[0] for one in several if _is_pair(one)]
     if len(set(names)) < len(names) or any("__" in name for name in names):
-        raise ValueError(f"the names of measures must differ and hold no '__', got {names}")
-    return [as_measure(one) for one in several]
+        raise ValueError(f"the names of {what} must differ and hold no '__', got {names}")
+    return [as_measure(one, what) for one in several]
 
 
 def _is_pair(measure: Any) -> bool:
     return isinstance(measure, tuple) and len(measure) == 2 and isinstance(measure[0], str)
 
 
+def _name_of(measure: Any) -> str | None:
+    """Return the name that a user has given a measure, or given it by."""
+    if _is_pair(measure):
+        return str(measure[0])
+    name = measure.name if isinstance(measure, Measure) else measure
+    return name if isinstance(name, str) else None
+
+
+def portable_measures(measures: Any) -> Any:
+    """Return what to send to other processes: names that only this one knows are resolved."""
+    if not isinstance(measures, (list, tuple)):
+        return portable(measures)
+    return type(measures)((one[0], portable(one[1])) if _is_pair(one) else portable(one) for one in measures)
+
+
 class TunableMeasures:
     """Mixed into an estimator with ``measures``: scikit-learn reaches their parameters by name.
 
     ``measures__gamma`` is gamma of the one measure there is, by instance or by name. Of several, those that came as
-    pairs (name, measure) can be reached: ``measures__shape__similarity__gamma``, ``measures__shape__features``.
+    pairs (name, measure) or have another name of their own can be reached: ``measures__shape__similarity__gamma``, for
+    short ``measures__shape__gamma``, ``measures__shape__features``, ``measures__rbf__gamma``. Another process gets,
+    for a name that the user has registered, what it stands for.
     """
 
     measures: Any
@@ -146,17 +167,25 @@ class TunableMeasures:
             if prefix is None:
                 known = ", ".join(sorted(tunable)) or "none; give measures as pairs (name, measure)"
                 raise ValueError(f"{name!r} is no parameter of the measures that have a name: {known}")
-            tunable[prefix].set_params(**{name.removeprefix(f"{prefix}__"): value})
+            part, short = tunable[prefix], name.removeprefix(f"{prefix}__")
+            if isinstance(part, Measure) and short.partition("__")[0] not in part.get_params(deep=False):
+                short = f"similarity__{short}"
+            part.set_params(**{short: value})
         if len(own) < len(params):
             self._put_back(tunable)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = cast(dict[str, Any], super().__getstate__())
+        return state | {"measures": portable_measures(self.measures)}
 
     def _tunable(self) -> dict[str, Any]:
         """Return what has parameters, by the prefix of their names; names of similarities are resolved."""
         try:
             if isinstance(self.measures, (list, tuple)):
-                pairs = [one for one in self.measures if _is_pair(one)]
-                return {f"measures__{name}": as_measure(one) for name, one in pairs}
+                names = [_name_of(one) for one in self.measures]
+                named = {name: one for name, one in zip(names, self.measures, strict=True) if names.count(name) == 1}
+                return {f"measures__{name}": as_measure(one) for name, one in named.items() if name}
             if isinstance(self.measures, str):
                 measure = as_measure(self.measures)
                 return {"measures": measure if measure.features is not None else measure.similarity}
@@ -166,8 +195,8 @@ class TunableMeasures:
 
     def _put_back(self, tunable: dict[str, Any]) -> None:
         if isinstance(self.measures, (list, tuple)):
-            changed = [(m[0], tunable[f"measures__{m[0]}"]) if _is_pair(m) else m for m in self.measures]
-            self.measures = type(self.measures)(changed)
+            pairs = [(one, tunable.get(f"measures__{_name_of(one)}", one)) for one in self.measures]
+            self.measures = type(self.measures)((one[0], new) if _is_pair(one) else new for one, new in pairs)
         else:
             self.measures = tunable["measures"]
 

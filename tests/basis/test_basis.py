@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_wine
+from sklearn.model_selection import cross_val_score
 
 from besvm import BESVMClassifier
 from besvm.basis import Exemplars, FarthestBasis, GradientBasis, IndexBasis, KMedoidsBasis, PivotedBasis, RandomBasis
@@ -120,23 +122,56 @@ def test_a_class_without_weight_gives_no_exemplars(digits):
     for basis in (20, PivotedBasis(20), GradientBasis(20)):
         clf = BESVMClassifier("rbf", basis=basis, random_state=0).fit(X, y, sample_weight=(y != 3).astype(float))
         assert 3 not in y[clf.basis_rows_[0]]
-    with pytest.raises(ValueError, match=r"at most 268 \(the rows to choose from\), got 300"):
+    with pytest.warns(UserWarning, match="takes all 268 rows to choose from, fewer than the 300 asked for"):
         BESVMClassifier(basis=300).fit(X, y, sample_weight=(y != 3).astype(float))
+
+
+@pytest.mark.parametrize(
+    "Selector", [RandomBasis, IndexBasis, KMedoidsBasis, PivotedBasis, FarthestBasis, GradientBasis]
+)
+def test_more_than_there_is_means_all_and_a_share_is_a_part(Selector, rng):
+    X, y = rng.normal(size=(50, 2)), np.repeat([0, 1], [40, 10])
+    with pytest.warns(UserWarning, match="takes all 50 rows to choose from, fewer than the 51 asked for"):
+        np.testing.assert_array_equal(choose(Selector(51), X, y), np.arange(50))
+    with pytest.warns(UserWarning, match="takes all 10 rows of class 1 to choose from, fewer than the 20 asked for"):
+        assert np.bincount(y[choose(Selector(per_class=20), X, y)]).tolist() == [20, 10]
+    assert len(choose(Selector(0.1), X, y)) == 5
+    assert np.bincount(y[choose(Selector(per_class=0.2), X, y)]).tolist() == [8, 2]
+    assert len(choose(Selector(1.0), X, y)) == 50
+    assert len(choose(Selector(1e-9), X, y)) == 1, "never none"
+    with pytest.raises(ValueError, match=r"n must be a whole number of at least 1 or a share above 0, .* got 1\.5"):
+        choose(Selector(1.5), X, y)
+
+
+@pytest.mark.parametrize("share", [0.1, np.float32(0.1)])
+def test_a_share_as_basis(share):
+    assert len(choose(share, X=np.arange(40.0).reshape(20, 2), y=None)) == 2
+
+
+def test_cross_validation_with_more_exemplars_than_a_fold_has_rows():
+    X, y = load_wine(return_X_y=True)
+    with pytest.warns(UserWarning, match="takes all 11. rows"):
+        assert np.isfinite(cross_val_score(BESVMClassifier(basis=150), X, y, cv=3)).all()
 
 
 @pytest.mark.parametrize(
     ("basis", "sentence"),
     [
-        (11, r"must be at most 10 \(the rows to choose from\), got 11"),
-        (0, "must be a whole number of at least 1, got 0"),
-        (IndexBasis(per_class=4), r"per_class must be at most 3 \(the rows of class 0 to choose from\), got 4"),
+        (0, "basis must be a whole number of at least 1 or a share above 0, up to 1.0, got 0"),
+        (-0.1, "basis must be a whole number of at least 1 or a share"),
+        (np.nan, "basis must be a whole number of at least 1 or a share"),
+        (1j, "basis must be a whole number of at least 1 or a share"),
+        (IndexBasis(per_class=0), "per_class must be a whole number of at least 1 or a share"),
         ([0, 10], r"must lie between 0 and 9 \(there are 10 rows\), got 10"),
         ([-1], "got -1"),
         ([3, 4, 3], "must all differ, got row 3 2 times"),
         ([], "at least one row number"),
         ("all", "basis must be 'auto'"),
         (None, "basis must be 'auto'"),
-        (2.5, "basis must be 'auto'"),
+        (2.5, "basis must be a whole number of at least 1 or a share above 0, up to 1.0, got 2.5"),
+        ({1: 2}, "basis must be 'auto'"),
+        ({1, 2}, "basis must be 'auto'"),
+        (object(), "basis must be 'auto'"),
         (RandomBasis(), "either n or per_class"),
         (RandomBasis(3, per_class=1), "either n or per_class"),
         (lambda X, y, similarity, rng: [99], "the selector's rows must lie between 0 and 9"),

@@ -225,7 +225,6 @@ def test_behind_features_the_rows_are_those_of_the_features(digits, Selector):
         (GradientBasis(3, n_rounds=0), np.arange(20) % 2, "n_rounds must be a whole number"),
         (PivotedBasis(3, max_rows=0), None, "max_rows must be a whole number"),
         (PivotedBasis(), None, "takes either n or per_class"),
-        (FarthestBasis(21), None, "must be at most 20"),
     ],
 )
 def test_bad_parameters_are_explained(rng, basis, y, sentence):

@@ -1,12 +1,18 @@
 """Rows of anything: arrays, sparse matrices, data frames, lists, or any object with len and slicing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 SETTLE_ROWS = 5000  # rows that settle a similarity's parameters where features must be computed for it first
+
+
+def refuse_no_rows(X: Any, name: str = "X") -> None:
+    """Refuse what has a length but no rows: a set, a dict, or one text."""
+    if isinstance(X, (Set, Mapping, str, bytes)) and not hasattr(X, "shape"):  # a sparse matrix may be a dict
+        raise TypeError(f"{name} must have rows in an order (an array, a list, ...), got a {type(X).__name__}")
 
 
 def n_rows(X: Any) -> int:
@@ -17,6 +23,7 @@ def n_rows(X: Any) -> int:
         return int(X.shape[0])
     if hasattr(X, "shape") or not hasattr(X, "__len__"):
         raise TypeError(f"X must have a length and slices (an array, a list, ...), got {type(X).__name__}")
+    refuse_no_rows(X)
     return len(X)
 
 

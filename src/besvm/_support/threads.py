@@ -25,7 +25,7 @@ _asked: ContextVar[int | None] = ContextVar("besvm_n_jobs", default=None)
 @contextmanager
 def workers(n_jobs: int | None) -> Iterator[None]:
     """Let everything inside the ``with`` use ``n_jobs`` workers (None leaves the number as it is)."""
-    check_n_jobs(n_jobs)
+    check_n_jobs("n_jobs", n_jobs)
     token = _asked.set(_asked.get() if n_jobs is None else effective_n_jobs(n_jobs))
     try:
         yield

@@ -10,10 +10,10 @@ def parse_bytes(size: int | float | str, name: str = "memory_limit") -> int:
     found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]?i?)b?\s*", str(size).lower())
     try:
         n_bytes = int(float(found[1]) * _UNITS[found[2]]) if found else 0
-    except (KeyError, ValueError, OverflowError):
+    except (KeyError, OverflowError, ValueError):
         n_bytes = 0
     if n_bytes <= 0:
-        raise ValueError(f"{name} must be a positive number of bytes or text like '4 GB', got {size!r}")
+        raise ValueError(f"{name} must be a positive number of bytes or text like '4 GB', got {str(size)[:60]!r}")
     return n_bytes
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from besvm._support.progress import say
 from besvm._support.rows import check_one_shape
 from besvm._support.units import show_bytes
-from besvm._support.validation import atomic_fit, check_classes, check_weights, is_whole
+from besvm._support.validation import atomic_fit, check_classes, check_weights, is_whole, shown
 from besvm.blocks.plan import check_fits
 from besvm.features import Shifts
 
@@ -89,7 +89,7 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not is_whole(self.rigid, 0) or self.rigid >= min(grid):
             raise ValueError(
                 f"rigid must be a whole number from 0 to {min(grid) - 1} on a grid of {grid[0]} x {grid[1]} cells, "
-                f"got {self.rigid!r}"
+                f"got {shown(self.rigid)}"
             )
         moves = Shifts(self.rigid).moves
         classes, labels = check_classes(X, y)
@@ -139,7 +139,7 @@ def _check_estimator(estimator: Any, sample_weight: Any) -> None:
     parts = ("fit", "predict", "get_params", "__sklearn_tags__")
     if isinstance(estimator, type) or not all(hasattr(estimator, part) for part in parts):
         raise TypeError(
-            f"estimator must be a scikit-learn classifier (an instance with fit and predict), got {estimator!r}"
+            f"estimator must be a scikit-learn classifier (an instance with fit and predict), got {shown(estimator)}"
         )
     if sample_weight is not None and not has_fit_parameter(estimator, "sample_weight"):
         raise TypeError(f"sample_weight must be None for a {type(estimator).__name__}, whose fit takes none")

@@ -10,7 +10,7 @@ from besvm._support.progress import say
 from besvm._support.rows import n_rows
 from besvm._support.sizes import bytes_each, large_one
 from besvm._support.threads import workers
-from besvm._support.validation import atomic_fit, check_vectors
+from besvm._support.validation import atomic_fit, check_vectors, shown
 from besvm.baselines.gram import Seen, bytes_of_copies, fit_gram
 from besvm.baselines.pairs import OneVsOneClassifier, PairSolver, rows_of_classes, train_pairs, votes_of
 from besvm.blocks.plan import check_fits, limit_bytes, plan_pairs
@@ -188,11 +188,11 @@ def check_mixture(weights: Any, n_measures: int) -> np.ndarray:
         return np.full(n_measures, 1 / n_measures)
     try:
         mixture = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         mixture = np.array(np.nan)
     if mixture.shape != (n_measures,) or not (np.isfinite(mixture) & (mixture >= 0)).all() or not mixture.any():
         raise ValueError(
             f"weights must be {n_measures} finite numbers of at least 0, one for each measure, and not all 0, "
-            f"got {weights!r}"
+            f"got {shown(weights)}"
         )
     return mixture

@@ -11,7 +11,7 @@ from besvm._support.progress import progress, say
 from besvm._support.rows import n_rows
 from besvm._support.threads import slices, workers
 from besvm._support.units import show_bytes
-from besvm._support.validation import atomic_fit, check_weights, make_rng
+from besvm._support.validation import atomic_fit, check_weights, make_rng, shown
 from besvm.baselines.gram import bytes_of_copies, fit_gram
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.baselines.pairs import (
@@ -122,15 +122,22 @@ class LineSearchMKL(OneVsOneClassifier):
     def _folds(self, labels: np.ndarray, used: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the rows to train on and those to judge by of every fold, none of them without weight."""
         cv = self.cv
+        if isinstance(cv, (int, np.integer)) and not 2 <= cv <= len(labels):
+            raise ValueError(f"cv must be a number of folds from 2 to {len(labels)} (the rows), got {shown(cv)}")
         if isinstance(cv, (int, np.integer)):
             seed = int(make_rng(self.random_state).integers(2**31 - 1))
             rows = np.flatnonzero(used)
             parts = StratifiedKFold(int(cv), shuffle=True, random_state=seed).split(rows, labels[rows])
             return [(rows[train], rows[test]) for train, test in parts]
-        parts = check_cv(cv, labels, classifier=True).split(np.empty((len(labels), 0)), labels)
         rows = np.arange(len(labels))
-        folds = [(rows[train][used[train]], rows[test][used[test]]) for train, test in parts]
-        if not all(len(train) and len(test) for train, test in folds):
+        try:
+            parts = check_cv(cv, labels, classifier=True).split(np.empty((len(labels), 0)), labels)
+            folds = [(rows[train][used[train]], rows[test][used[test]]) for train, test in parts]
+        except (TypeError, ValueError, IndexError) as error:
+            raise ValueError(
+                f"cv must be a number of folds, a splitter or a list of (train, test) rows, got {shown(cv)}: {error}"
+            ) from error
+        if not folds or not all(len(train) and len(test) for train, test in folds):
             raise ValueError("every fold of cv must train on and judge by at least one row that weighs more than 0")
         return folds
 
@@ -229,10 +236,10 @@ def _symmetrize(K: np.ndarray) -> None:
 def _check_alphas(alphas: Any) -> list[float]:
     try:
         checked = [float(alpha) for alpha in alphas]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         checked = []
     if not checked or not all(0 <= alpha <= 1 for alpha in checked):
-        raise ValueError(f"alphas must be numbers between 0 and 1, at least one, got {alphas!r}")
+        raise ValueError(f"alphas must be numbers between 0 and 1, at least one, got {shown(alphas)}")
     return checked
 
 

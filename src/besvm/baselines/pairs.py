@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from besvm._support.progress import progress
 from besvm._support.rows import n_rows
 from besvm._support.threads import n_workers, thread_map, workers
-from besvm._support.validation import check_choice, check_positive, check_vectors
+from besvm._support.validation import check_choice, check_loss_weight, check_vectors
 from besvm.blocks.fill import by_blocks
 from besvm.blocks.plan import PairPlan
 from besvm.expand.training import TrainingSet, mark_input, training_set
@@ -25,6 +25,7 @@ from besvm.measures import Measure, TunableMeasures, as_measures
 from besvm.normalize.spectrum import SPECTRA, made_psd, rounding
 from besvm.solver.votes import class_pairs, class_scores, count_votes
 
+LEAST_TOL = 1e-13
 SPECTRUM_CHOICES = (None, *SPECTRA, "ignore")
 Block = Callable[[int, int], np.ndarray]  # (class a, class b) -> K of the rows of a against those of b
 
@@ -224,8 +225,9 @@ class OneVsOneClassifier(TunableMeasures, ClassifierMixin, BaseEstimator, ABC): 
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[list[Measure], TrainingSet]:
         """Check the parameters that all of these have, and what was given to ``fit``."""
-        check_positive("C", self.C)
-        check_positive("tol", self.tol)
+        check_loss_weight(self.C)
+        if self.tol < LEAST_TOL:
+            raise ValueError(f"tol must be at least {LEAST_TOL:g}, or rounding keeps LIBSVM from it, got {self.tol!r}")
         check_choice("spectrum", getattr(self, "spectrum", None), SPECTRUM_CHOICES)
         measures = as_measures(self.measures)
         return measures, training_set(self, measures, X, y, sample_weight)

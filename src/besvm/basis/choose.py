@@ -1,6 +1,7 @@
 """What a user may pass as ``basis``, and the rows or exemplars it means."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -9,8 +10,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from besvm._support.rows import items, n_rows
-from besvm._support.validation import is_whole
-from besvm.basis.contract import RandomBasis
+from besvm._support.validation import is_whole, shown
+from besvm.basis.contract import RandomBasis, check_size
 from besvm.similarities.contract import Similarity
 
 AUTO_SIZE = 1000
@@ -127,16 +128,23 @@ def _first_of_copies(X: Any, rows: np.ndarray) -> list[int]:
 
 def as_choice(basis: Any) -> _Choice:
     """Return what a user means by "auto", a number, row numbers, exemplars, a selector or a function."""
+    if isinstance(basis, np.ndarray) and basis.ndim == 0:
+        basis = basis.item()
     if isinstance(basis, _Choice):
         return basis
     if isinstance(basis, str) and basis == "auto":
         return _Auto()
-    if is_whole(basis):
-        return _Selected(RandomBasis(int(basis)))
+    if isinstance(basis, (int, float, complex, np.number)) and not isinstance(basis, bool):
+        check_size("basis", basis)
+        return _Selected(RandomBasis(basis))  # type: ignore[arg-type]
+    if isinstance(basis, type):
+        raise TypeError(f"basis must be an instance; write {basis.__name__}(...) with the brackets")
     if callable(basis):
         return _Selected(basis)
-    if basis is None or isinstance(basis, (bool, float, str)):
-        raise ValueError(f"basis must be 'auto', a number, row numbers, exemplars or a selector, got {basis!r}")
+    if isinstance(basis, (bool, str, bytes, Set, Mapping)) or not hasattr(basis, "__len__"):
+        raise ValueError(
+            f"basis must be 'auto', a number, a share, row numbers, exemplars or a selector, got {shown(basis)}"
+        )
     return _Rows(basis) if _looks_like_rows(basis) else Exemplars(basis)
 
 
@@ -164,7 +172,7 @@ def _checked_rows(rows: Any, n: int, what: str) -> np.ndarray:
     if rows.ndim == 1 and rows.dtype == bool and len(rows) == n:
         rows = np.flatnonzero(rows)
     if rows.ndim != 1 or len(rows) == 0 or rows.dtype.kind not in "iu":
-        raise ValueError(f"{what} must be a list of at least one row number, got {rows!r}")
+        raise ValueError(f"{what} must be a list of at least one row number, got {shown(rows)}")
     outside = rows[(rows < 0) | (rows >= n)]
     if len(outside):
         raise ValueError(f"{what} must lie between 0 and {n - 1} (there are {n} rows), got {outside[0]}")

@@ -1,5 +1,6 @@
 """What chooses a basis: the selector's contract, how many rows of which class, and the selectors that never look."""
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from besvm._support.rows import n_rows
-from besvm._support.validation import check_block, check_count
+from besvm._support.validation import check_block, check_common, is_number, is_positive, is_whole, shown
 from besvm.similarities.contract import Similarity
 
 
@@ -41,25 +42,37 @@ def checked_similarities(
 def pools_of(selector: Any, n: int, y: np.ndarray | None) -> list[tuple[np.ndarray, int]]:
     """Return the rows of every class (or all of them, without classes), and how many a selector wants of each."""
     if (selector.n is None) == (selector.per_class is None):
-        raise ValueError(f"{type(selector).__name__} takes either n or per_class, got {selector!r}")
+        raise ValueError(f"{type(selector).__name__} takes either n or per_class, got {shown(selector)}")
+    check_common(selector)
     if selector.per_class is None and not getattr(selector, "balanced", True):
         y = None
     rows_of = [np.arange(n)] if y is None else [np.flatnonzero(y == label) for label in np.unique(y)]
     if selector.per_class is None:
-        wanted = check_count("n", selector.n)
-        if wanted > n:
-            raise ValueError(f"the number of bases must be at most {n} (the rows to choose from), got {wanted}")
+        wanted = _wanted("n", selector.n, n, "rows to choose from")
         return list(zip(rows_of, _even_shares(wanted, [len(rows) for rows in rows_of]), strict=True))
     if y is None:
         raise ValueError("per_class needs class labels; give y, or use n instead")
-    wanted = check_count("per_class", selector.per_class)
-    for rows in rows_of:
-        if wanted > len(rows):
-            label = y[rows[0]]
-            raise ValueError(
-                f"per_class must be at most {len(rows)} (the rows of class {label!s} to choose from), got {wanted}"
-            )
-    return [(rows, wanted) for rows in rows_of]
+    what = "rows of class {} to choose from"
+    return [(rows, _wanted("per_class", selector.per_class, len(rows), what.format(y[rows[0]]))) for rows in rows_of]
+
+
+def check_size(name: str, size: Any) -> None:
+    """Refuse what is neither a number of rows nor a share of them."""
+    share = not is_whole(size) and is_positive(size) and size <= 1
+    if not (share or (is_whole(size, 1) and is_number(size))):
+        raise ValueError(
+            f"{name} must be a whole number of at least 1 or a share above 0, up to 1.0, got {shown(size)}"
+        )
+
+
+def _wanted(name: str, size: Any, n: int, what: str) -> int:
+    """Return how many of ``n`` rows a size means: a share of them, a number, or all where that is more."""
+    check_size(name, size)
+    if not is_whole(size):
+        return max(1, round(size * n))
+    if size > n:
+        warnings.warn(f"the basis takes all {n} {what}, fewer than the {size} asked for", UserWarning, stacklevel=2)
+    return min(int(size), n)
 
 
 def _even_shares(total: int, sizes: list[int]) -> list[int]:
@@ -83,10 +96,11 @@ class RandomBasis(BasisSelector):
 
     Parameters
     ----------
-    n : int, optional
-        How many rows in all. With class labels they are spread evenly over the classes, as far as the classes go.
-    per_class : int, optional
-        How many rows of each class, instead of ``n``.
+    n : int or float, optional
+        How many rows in all, or which share of them (0.1). With class labels they are spread evenly over the classes,
+        as far as the classes go. Where there are fewer rows, all are taken, with a warning.
+    per_class : int or float, optional
+        How many rows of each class, or which share of them, instead of ``n``.
     balanced : bool, default=True
         Whether ``n`` rows are spread evenly over the classes, rather than drawn whatever their class.
 
@@ -100,7 +114,7 @@ class RandomBasis(BasisSelector):
     array([4, 4])
     """
 
-    def __init__(self, n: int | None = None, *, per_class: int | None = None, balanced: bool = True) -> None:
+    def __init__(self, n: float | None = None, *, per_class: float | None = None, balanced: bool = True) -> None:
         self.n = n
         self.per_class = per_class
         self.balanced = balanced
@@ -115,7 +129,7 @@ class IndexBasis(BasisSelector):
 
     Parameters
     ----------
-    n, per_class : int, optional
+    n, per_class : int or float, optional
         As in :class:`RandomBasis`.
 
     Examples
@@ -126,7 +140,7 @@ class IndexBasis(BasisSelector):
     array([0, 1, 3, 5])
     """
 
-    def __init__(self, n: int | None = None, *, per_class: int | None = None) -> None:
+    def __init__(self, n: float | None = None, *, per_class: float | None = None) -> None:
         self.n = n
         self.per_class = per_class
 

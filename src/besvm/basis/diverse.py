@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from besvm._support.rows import n_rows, take
-from besvm._support.validation import check_count
 from besvm.basis.contract import BasisSelector, checked_similarities, pools_of, subsample
 from besvm.similarities.contract import Similarity
 
@@ -21,7 +20,7 @@ class _ClasswiseBasis(BasisSelector):
     """Abstract: rows chosen from every class by itself (or from all rows at once), each on a bounded subsample."""
 
     def __init__(
-        self, n: int | None = None, *, per_class: int | None = None, balanced: bool = True, max_rows: int = 4000
+        self, n: float | None = None, *, per_class: float | None = None, balanced: bool = True, max_rows: int = 4000
     ) -> None:
         self.n = n
         self.per_class = per_class
@@ -29,10 +28,9 @@ class _ClasswiseBasis(BasisSelector):
         self.max_rows = max_rows
 
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
-        max_rows = check_count("max_rows", self.max_rows)
         chosen = []
         for pool, quota in pools_of(self, n_rows(X), y):
-            rows = subsample(pool, max(max_rows, quota), rng)
+            rows = subsample(pool, max(self.max_rows, quota), rng)
             if 0 < quota < len(rows):
                 rows = rows[self._choose(_Pairs(X, rows, similarity), quota, rng)]
             chosen.append(rows[:quota])
@@ -176,7 +174,7 @@ class KMedoidsBasis(_ClasswiseBasis):
     """
 
     def __init__(
-        self, n: int | None = None, *, per_class: int | None = None, max_iter: int = 50, max_rows: int = 4000
+        self, n: float | None = None, *, per_class: float | None = None, max_iter: int = 50, max_rows: int = 4000
     ) -> None:
         super().__init__(n, per_class=per_class, max_rows=max_rows)
         self.max_iter = max_iter

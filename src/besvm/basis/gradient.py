@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from besvm._support.rows import n_rows, take
-from besvm._support.validation import check_count, check_positive
+from besvm._support.validation import check_common, check_loss_weight
 from besvm.basis.contract import BasisSelector, RandomBasis, checked_similarities, pools_of, subsample
 from besvm.blocks import MemoryBlocks
 from besvm.normalize.affine import fit_mean_norm
@@ -27,10 +27,10 @@ class GradientBasis(BasisSelector):
 
     Parameters
     ----------
-    n : int, optional
-        How many rows in all, whatever their class.
-    per_class : int, optional
-        How many rows of each class, instead of ``n``.
+    n : int or float, optional
+        How many rows in all, or which share of them, whatever their class.
+    per_class : int or float, optional
+        How many rows of each class, or which share of them, instead of ``n``.
     C : float, default=1.0
         That of the classifier.
     oversample : float, default=4
@@ -53,9 +53,9 @@ class GradientBasis(BasisSelector):
 
     def __init__(
         self,
-        n: int | None = None,
+        n: float | None = None,
         *,
-        per_class: int | None = None,
+        per_class: float | None = None,
         C: float = 1.0,
         oversample: float = 4,
         n_rounds: int = 8,
@@ -71,7 +71,7 @@ class GradientBasis(BasisSelector):
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
         stage = _Stage(self, X, y, similarity, rng)
         total = int(stage.quotas.sum())
-        n_rounds = min(check_count("n_rounds", self.n_rounds), total)
+        n_rounds = min(self.n_rounds, total)
         gram = stage.features.T @ stage.features
         chosen = np.zeros(len(stage.rows), dtype=bool)
         solution: Result | None = None
@@ -92,8 +92,9 @@ class _Stage:
     ) -> None:
         if y is None:
             raise ValueError(f"{type(selector).__name__} needs class labels; give y, or use PivotedBasis")
-        self.C = check_positive("C", selector.C)
-        oversample = max(1.0, check_positive("oversample", selector.oversample))
+        check_common(selector)
+        self.C = check_loss_weight(selector.C)
+        oversample = max(1.0, selector.oversample)
         pools = pools_of(selector, n_rows(X), y)
         labels = np.unique(y, return_inverse=True)[1]
         if selector.per_class is None:
@@ -105,7 +106,7 @@ class _Stage:
             each = [subsample(rows, int(np.ceil(oversample * quota)), rng) for rows, quota in pools]
             self.rows = np.concatenate(each)
             self.groups, self.quotas = labels[self.rows], np.array([quota for _, quota in pools])
-        share = min(1.0, check_count("max_rows", selector.max_rows) / n_rows(X))
+        share = min(1.0, selector.max_rows / n_rows(X))
         rows_of = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
         if len(rows_of) < 2:
             raise ValueError(f"{type(selector).__name__} needs rows of at least two classes, got one")

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows, span
 from besvm._support.sizes import bytes_of, large_one, some_described
 from besvm._support.threads import slices
-from besvm._support.validation import described
+from besvm._support.validation import described, shown
 from besvm.blocks.plan import Limit
 from besvm.expand.room import describing_bytes, fit_features, rows_of_work
 from besvm.measures import Measure
@@ -36,7 +36,7 @@ class SharedFeatures:
             return None
         if isinstance(measure.features, type) or not hasattr(measure.features, "transform"):
             raise TypeError(
-                f"features must be a transformer (an instance with fit and transform), got {measure.features!r}"
+                f"features must be a transformer (an instance with fit and transform), got {shown(measure.features)}"
             )
         try:
             recipe = joblib.hash((type(measure.features), measure.features.get_params()))

@@ -9,6 +9,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from besvm._support.rows import evenly_spaced, n_rows, take
 from besvm._support.sizes import bytes_each, bytes_of, large_one
+from besvm._support.validation import shown
 from besvm.basis.choose import Candidates, Chosen, choose_basis
 from besvm.blocks.plan import Limit, check_fits, limit_bytes
 from besvm.expand.expander import Expander, FittedMeasure, in_dtype
@@ -141,8 +142,13 @@ def _checked(measure: FittedMeasure, X: Any, features: Any) -> Any:
 
 def _as_vectors(exemplars: Any, X: Any) -> Any:
     vectors = exemplars.tocsr() if issparse(exemplars) else np.asarray(exemplars)
-    vectors = vectors if vectors.dtype == np.float32 else vectors.astype(np.float64)
+    try:
+        vectors = vectors if vectors.dtype == np.float32 else vectors.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"the exemplars given as basis must be vectors of numbers, got {shown(exemplars)}") from None
     expected = X.shape[1:] if hasattr(X, "shape") else np.shape(X[0])
     if vectors.shape[1:] != expected:
-        raise ValueError(f"exemplars must have the shape {expected} of the samples, got {vectors.shape[1:]}")
+        raise ValueError(
+            f"the exemplars given as basis must have the shape {expected} of the samples, got {vectors.shape[1:]}"
+        )
     return vectors

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from besvm._support.validation import check_choice, is_whole
+from besvm._support.validation import check_choice, is_whole, shown
 from besvm.features.pixels import describe
 
 N_CHANNELS = 31
@@ -165,7 +165,7 @@ class FHOG(GridDescriptor):
         (96, 144)
         """
         if not is_whole(size, 3):
-            raise ValueError(f"size must be a whole number of at least 3 pixels, got {size!r}")
+            raise ValueError(f"size must be a whole number of at least 3 pixels, got {shown(size)}")
         pictures = [_draw(grid[:, :, FIRST_UNDIRECTED:FIRST_TEXTURE], int(size)) for grid in _as_grids(features)]
         return _side_by_side(pictures, gap=max(1, int(size) // 4))
 
@@ -237,12 +237,13 @@ def _upsample(pixels: np.ndarray, cell: int) -> np.ndarray:
 def _as_grids(features: Any) -> list[np.ndarray]:
     """Return one image's features, or several images', as a list of (h, w, 31)."""
     single = isinstance(features, np.ndarray) and features.ndim == 3
-    grids = [np.asarray(grid) for grid in ([features] if single else features)]
+    several = [features] if single or not hasattr(features, "__iter__") else features
+    grids = [np.asarray(grid) for grid in several]
     for grid in grids:
-        if grid.ndim != 3 or grid.shape[2] != N_CHANNELS:
+        if grid.ndim != 3 or grid.shape[2] != N_CHANNELS or grid.dtype.kind not in "fiub":
             raise ValueError(
-                f"features must have shape (h, w, {N_CHANNELS}), one image or several, got {grid.shape}; "
-                "draw what FHOG.transform returned"
+                f"features must be numbers of shape (h, w, {N_CHANNELS}), one image or several, "
+                f"got {grid.dtype} of shape {grid.shape}; draw what FHOG.transform returned"
             )
     if not grids:
         raise ValueError("features must hold at least one image, got none")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.validation import is_whole
+from besvm._support.validation import is_whole, shown
 
 
 def mirror(image: Any) -> list[np.ndarray]:
@@ -45,7 +45,7 @@ class Shifts:
 
     def __post_init__(self) -> None:
         if not is_whole(self.pixels, 0):
-            raise ValueError(f"pixels must be a whole number of pixels, 0 or more, got {self.pixels!r}")
+            raise ValueError(f"pixels must be a whole number of pixels, 0 or more, got {shown(self.pixels)}")
 
     @property
     def moves(self) -> list[tuple[int, int]]:
@@ -85,7 +85,7 @@ class Rotations:
         except (TypeError, ValueError):
             degrees = (np.nan,)
         if not np.isfinite(degrees).all():
-            raise ValueError(f"degrees must be a tuple of finite angles, such as (-10, 10), got {self.degrees!r}")
+            raise ValueError(f"degrees must be a tuple of finite angles, such as (-10, 10), got {shown(self.degrees)}")
         object.__setattr__(self, "degrees", degrees)  # a list would leave the instance unhashable
 
     def __call__(self, image: Any) -> list[np.ndarray]:
@@ -122,7 +122,7 @@ class Crops:
 
     def __post_init__(self) -> None:
         if not is_whole(self.margin, 1):
-            raise ValueError(f"margin must be a whole number of pixels, 1 or more, got {self.margin!r}")
+            raise ValueError(f"margin must be a whole number of pixels, 1 or more, got {shown(self.margin)}")
 
     def __call__(self, image: Any) -> list[np.ndarray]:
         """Return the image and its five crops."""

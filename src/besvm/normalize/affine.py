@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.norms import norms
 from besvm._support.rows import check_one_shape
-from besvm._support.validation import check_sample_weight, validated
+from besvm._support.validation import check_common, check_sample_weight, shown, validated
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.normalize.contract import Normalization, Normalizer, RawSimilarities
 
@@ -148,8 +148,9 @@ def as_normalization(normalize: Any) -> Normalization:
     if not isinstance(normalize, Normalization):
         raise ValueError(
             "normalize must be 'mean-norm', 'z-score', None, a Nystrom instance or another Normalization, "
-            f"got {normalize!r}"
+            f"got {shown(normalize)}"
         )
+    check_common(normalize)
     normalize.check()
     return normalize
 

@@ -2,6 +2,7 @@
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any, ClassVar, Self
@@ -18,17 +19,19 @@ from besvm._support.threads import workers
 from besvm._support.validation import (
     atomic_fit,
     check_classes,
-    check_count,
+    check_loss_weight,
     check_positive,
     check_vectors,
     forget,
+    is_number,
     make_rng,
+    shown,
 )
 from besvm.blocks.plan import Plan, plan_training
 from besvm.classifier import BESVMClassifier
 from besvm.expand import Expander, fit_expander
 from besvm.expand.training import mark_input, with_params_of
-from besvm.measures import Measure, as_measures, compares_vectors
+from besvm.measures import Measure, as_measures, compares_vectors, portable_measures
 from besvm.normalize import as_normalization
 from besvm.selection.candidates import Candidates
 from besvm.selection.split import Split, given, hold_out
@@ -139,7 +142,7 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Rows to judge by; by default a share of X is held out.
         """
         self._check_parameters()
-        measures = as_measures(self.candidates)
+        measures = as_measures(self.candidates, "candidates")
         names = _distinct([measure.label for measure in measures])
         named = [replace(measure, name=name) for measure, name in zip(measures, names, strict=True)]
         rng = make_rng(self.random_state)
@@ -153,6 +156,9 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.refit:
             self.best_estimator_ = with_params_of(self, BESVMClassifier, measures=list(self.measures_)).fit(X, y)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "candidates": portable_measures(self.candidates)}
 
     def _search(self, split: Split, names: list[str], rng: np.random.Generator, n: int) -> list[int]:
         """Compute all candidates' features, and return which were chosen, in order; n rows will be trained on last."""
@@ -219,19 +225,19 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         as_normalization(self.normalize)
-        check_count("n_measures", self.n_measures)
-        check_positive("C", self.C)
-        check_positive("tol", self.tol)
+        check_loss_weight(self.C)
         if not 0 < check_positive("validation", self.validation) < 1:
-            raise ValueError(f"validation must be a share between 0 and 1, got {self.validation!r}")
+            raise ValueError(f"validation must be a share between 0 and 1, got {shown(self.validation)}")
         gain = 0.0 if self.min_gain is None else self.min_gain
-        if not (isinstance(gain, (int, float, np.number)) and np.isfinite(gain)):
-            raise ValueError(f"min_gain must be a finite number or None, got {self.min_gain!r}")
+        if not is_number(gain):
+            raise ValueError(f"min_gain must be a finite number or None, got {shown(self.min_gain)}")
+        if not (self.folder is None or isinstance(self.folder, (str, PathLike))):
+            raise TypeError(f"folder must be a path or None, got {shown(self.folder)}")
         seeded = isinstance(self.random_state, (int, np.integer)) and not isinstance(self.random_state, bool)
         if self.folder is not None and not seeded:
             raise ValueError(
                 "random_state must be a whole number where a folder is given, or else no later run could find its "
-                f"files again; got {self.random_state!r}"
+                f"files again; got {shown(self.random_state)}"
             )
 
     def _split(

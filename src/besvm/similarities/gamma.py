@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length
 
 from besvm._support.threads import slices
-from besvm._support.validation import is_positive
+from besvm._support.validation import is_positive, shown
 from besvm.similarities.tiles import as_vectors
 
 MEDIAN_ROWS = 1000  # whose distances are compared: at most so many,
@@ -39,7 +39,7 @@ def settle_gamma(
             )
         return float(inverse) if small > 0 else 1.0
     if not is_positive(gamma):
-        raise ValueError(f"gamma must be a positive number or {' or '.join(map(repr, choices))}, got {gamma!r}")
+        raise ValueError(f"gamma must be a positive number or {' or '.join(map(repr, choices))}, got {shown(gamma)}")
     return float(gamma)
 
 

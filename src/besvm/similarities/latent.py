@@ -11,9 +11,9 @@ from sklearn.base import clone
 
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
 from besvm._support.sizes import some_described
-from besvm._support.validation import check_block, described
+from besvm._support.validation import check_block, described, shown
 from besvm.similarities.contract import Similarity, diagonal, name_of
-from besvm.similarities.lookup import resolve
+from besvm.similarities.lookup import TunableSimilarity, resolve
 from besvm.similarities.variants import Variants, Worth, together, total, totals, variant_groups, variants_of
 
 GROUP_BYTES = 1 << 26  # of variants, by which a block of samples is cut: there may be dozens of each sample
@@ -51,7 +51,7 @@ class LatentAlignment:
     inner: Any
 
 
-class VariantSimilarity(Similarity):
+class VariantSimilarity(TunableSimilarity, Similarity):
     """Abstract: an inner similarity K_I of the variants that K_I + worth(z_b) + worth(z_x) is largest for.
 
     The variants are made of the raw items; the features of a Measure (:meth:`behind`) come after them. Samples that
@@ -281,10 +281,12 @@ class Latent(VariantSimilarity):
             return None
         try:
             penalty = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             penalty = np.empty(0)
         if penalty.ndim != 1 or penalty.size == 0 or not np.isfinite(penalty).all():
-            raise ValueError(f"{side}_penalty must be a list of finite numbers, one for each variant, got {given!r}")
+            raise ValueError(
+                f"{side}_penalty must be a list of finite numbers, one for each variant, got {shown(given)}"
+            )
         return penalty
 
     def _worth(self, side: str, inner: Similarity, variants: Any, order: np.ndarray) -> Worth:

@@ -1,19 +1,56 @@
 """The similarity that a name, an instance or a function stands for."""
 
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Self, cast
 
+from besvm._support.validation import shown
 from besvm.similarities.contract import Similarity, registered
 from besvm.similarities.functions import PairFunction
 from besvm.similarities.metrics import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
 
 
-def resolve(similarity: Any) -> Similarity:
+class TunableSimilarity:
+    """Mixed into what holds a ``similarity``, maybe by name: scikit-learn reaches its parameters, processes know it."""
+
+    similarity: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; ``deep`` includes those of a similarity given by name."""
+        params: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
+        if deep and isinstance(self.similarity, str):
+            try:
+                inner = resolve(self.similarity).get_params()
+            except ValueError:  # fit will say what is wrong with the name
+                return params
+            params |= {f"similarity__{name}": value for name, value in inner.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of the similarity too."""
+        if "similarity" in params:  # first: the others may be about the new one
+            self.similarity = params.pop("similarity")
+        if any(name.startswith("similarity__") for name in params):
+            self.similarity = resolve(self.similarity)
+        super().set_params(**params)  # type: ignore[misc]
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = cast(dict[str, Any], super().__getstate__())
+        return state | {"similarity": portable(self.similarity)}
+
+
+def portable(similarity: Any) -> Any:
+    """Return what to send to other processes: what the user's own name stands for, as it is known in this one only."""
+    cls = registered().get(similarity) if isinstance(similarity, str) else None
+    return similarity if cls is None or cls.__module__.partition(".")[0] == "besvm" else cls()
+
+
+def resolve(similarity: Any, what: str = "similarity") -> Similarity:
     """Return the Similarity meant by a name, an instance, or a function of two items.
 
     A name is looked up among the registered similarities, then among scikit-learn's pairwise kernels, then
     among its pairwise distances (a distance is negated). A function ``f(exemplar, sample)`` is called for every
-    pair, spread over processes.
+    pair, spread over processes. ``what`` is the parameter that a message names.
 
     Examples
     --------
@@ -26,8 +63,8 @@ def resolve(similarity: Any) -> Similarity:
     """
     if isinstance(similarity, Similarity):
         return similarity
-    if isinstance(similarity, type) and issubclass(similarity, Similarity):
-        raise TypeError(f"a similarity must be an instance; write {similarity.__name__}() with the brackets")
+    if isinstance(similarity, type):
+        raise TypeError(f"{what} must be an instance; write {similarity.__name__}() with the brackets")
     if isinstance(similarity, str):
         known = registered()
         if similarity in known:
@@ -39,9 +76,7 @@ def resolve(similarity: Any) -> Similarity:
         names = [*known, *KERNEL_NAMES, *distance_names()]
         near = get_close_matches(similarity.lower(), names, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"registered are: {', '.join(known)}"
-        raise ValueError(f"similarity must be a known name, got {similarity!r}; {hint}")
+        raise ValueError(f"{what} must be a known name, got {shown(similarity)}; {hint}")
     if callable(similarity):
         return PairFunction(similarity)
-    raise TypeError(
-        f"similarity must be a name, a Similarity, or a function of two items, got {type(similarity).__name__}"
-    )
+    raise TypeError(f"{what} must be a name, a Similarity, or a function of two items, got {type(similarity).__name__}")

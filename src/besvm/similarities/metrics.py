@@ -1,10 +1,12 @@
 """Distances and kernels that scikit-learn knows by name, as similarities."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from besvm._support.validation import check_choice, shown
 from besvm.similarities.contract import register
 from besvm.similarities.tiles import TileFunction, manhattan_to, squared_distance_to, then
 from besvm.similarities.vector import VectorSimilarity
@@ -56,6 +58,12 @@ class NegativeDistance(VectorSimilarity):
         return self.metric in EUCLIDEAN
 
     def tile(self, basis: Any) -> TileFunction:
+        given: Any = self.metric
+        named = isinstance(given, str) and _is_distance(given)
+        if not named and (isinstance(given, type) or not callable(given)):
+            raise ValueError(
+                f"metric must be a distance that SciPy or scikit-learn knows by name, got {shown(self.metric)}"
+            )
         if self.metric in EUCLIDEAN:
             distance = then(squared_distance_to(basis, factor=1.0), lambda out: np.maximum(out, 0, out=out))
             if self.metric != "sqeuclidean":
@@ -103,10 +111,20 @@ class PairwiseKernel(VectorSimilarity):
     def tile(self, basis: np.ndarray) -> TileFunction:
         from sklearn.metrics.pairwise import pairwise_kernels
 
+        check_choice("metric", self.metric, KERNEL_NAMES)
+        if not (self.params is None or isinstance(self.params, Mapping)):
+            raise ValueError(f"params must be a dict or None, got {shown(self.params)}")
+
         def fill(A: np.ndarray, out: np.ndarray) -> None:
             out[:] = pairwise_kernels(A, basis, metric=self.metric, **(self.params or {}))
 
         return fill
+
+
+def _is_distance(name: str) -> bool:
+    from scipy.spatial import distance
+
+    return name in distance_names() or hasattr(distance, name)
 
 
 @cache

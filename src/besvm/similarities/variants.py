@@ -7,6 +7,7 @@ import numpy as np
 
 from besvm._support.rows import items, n_rows
 from besvm._support.threads import slices
+from besvm._support.validation import shown
 
 Variants = Callable[[Any], Sequence[Any]]  # of ONE item
 Worth = np.ndarray | None  # (n,) what is added to K_I for each of n items when it is chosen; None for nothing
@@ -19,6 +20,8 @@ def variants_of(item: Any, make: Variants | None, name: str) -> list[Any]:
     """Return the variants of one item, at least one; ``name`` is what an error calls the function ``make``."""
     if make is None:
         return [item]
+    if not callable(make):
+        raise TypeError(f"{name} must be a function that returns the variants of one sample, got {shown(make)}")
     made = make(item)
     if isinstance(made, str) or not hasattr(made, "__iter__"):
         raise TypeError(f"{name} must return a list of variants of a sample, got {type(made).__name__}")

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from besvm._support.threads import slices, thread_map
+from besvm._support.validation import check_common
 from besvm.similarities.contract import Similarity, register
 from besvm.similarities.gamma import settle_gamma
 from besvm.similarities.tiles import (
@@ -58,6 +59,7 @@ class VectorSimilarity(Similarity):
         return self.against(B)(A)
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
+        check_common(self)
         basis = nan_for_infinity(as_vectors(basis))
         n_basis, d = basis.shape
         thin = is_thin(basis)
@@ -210,8 +212,6 @@ class Polynomial(GammaSimilarity):
         self.coef0 = coef0
 
     def tile(self, basis: Any) -> TileFunction:
-        if self.degree != int(self.degree) or self.degree < 1:
-            raise ValueError(f"degree must be a whole number of at least 1, got {self.degree!r}")
 
         def power(out: np.ndarray) -> None:
             out += self.coef0

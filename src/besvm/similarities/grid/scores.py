@@ -12,6 +12,7 @@ from besvm.similarities.grid.tile import tile_module
 Penalty = float | np.ndarray  # a weight λ, for R(z) = -λ|z|², or the table of R(z) itself
 Fill = Callable[[np.ndarray, np.ndarray], Any]  # (grids of some samples, rows of the output to fill)
 
+MOST_CELLS = 10_000  # that a displacement may be long, more than any grid has
 ROWS = 72  # samples scored by one thread at a time: a whole number of tiles of either kind
 _BLOCK = 128  # exemplars scored at a time by frequency, at most: the products of a block stay in the last cache,
 _BLOCK_BYTES = 1 << 23  # if they are no more than this

@@ -8,7 +8,7 @@ import numpy as np
 
 from besvm._support.rows import check_one_shape
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import check_choice, is_whole
+from besvm._support.validation import check_choice, check_common, is_whole, shown
 from besvm.similarities.contract import Similarity, diagonal, register
 from besvm.similarities.grid import scores
 from besvm.similarities.grid.scores import Displacements, Penalty
@@ -66,6 +66,7 @@ class GridSimilarity(Similarity):
         return self.against(B)(A)
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
+        check_common(self)
         basis = _as_float32(_as_grids(basis))
         n_basis, *shape = basis.shape
         fill = self._cosine_scores(basis) if self.cosine else self._scores(basis)
@@ -123,8 +124,8 @@ class GridSimilarity(Similarity):
     def _displacements(self, h: int, w: int) -> tuple[Displacements, Displacements]:
         """Return the rigid and the local displacements, each cut to where, helped by the other, cells still meet."""
         for name in (self.radius_of_rigid, "local"):
-            if not is_whole(getattr(self, name), 0):
-                raise ValueError(f"{name} must be a whole number of cells, 0 or more, got {getattr(self, name)!r}")
+            if not is_whole(getattr(self, name), 0) or getattr(self, name) > scores.MOST_CELLS:
+                raise ValueError(f"{name} must be a whole number of cells, 0 or more, got {shown(getattr(self, name))}")
         far, near = getattr(self, self.radius_of_rigid), self.local
         return (
             scores.displacements(far, self._penalty("rigid_penalty", far), (h - 1 + near, w - 1 + near)),
@@ -133,13 +134,17 @@ class GridSimilarity(Similarity):
 
     def _penalty(self, name: str, radius: int) -> Penalty:
         given: Any = getattr(self, name)
-        table = np.asarray(given, dtype=np.float64)
         side = 2 * radius + 1
+        try:
+            table = np.asarray(given)
+        except ValueError:  # lists of different lengths
+            table = np.array(None)
+        table = table.astype(np.float64) if table.dtype.kind in "fiub" else np.array(np.nan)
         if table.ndim == 0 and 0 <= table < np.inf:
             return float(table)
         if table.shape == (side, side) and np.isfinite(table).all():
             return table
-        got = f"shape {table.shape}" if table.ndim else repr(given)
+        got = f"shape {table.shape}" if table.ndim else shown(given)
         raise ValueError(
             f"{name} must be a finite weight of at least 0 or a finite table of shape ({side}, {side}), got {got}"
         )
