@@ -404,6 +404,19 @@ def test_what_has_no_rows(estimator, data):
         estimator.fit(data, y)
 
 
+@pytest.mark.parametrize(
+    "data", [["ab"] * 40, [["ab", "c"]] * 40, pd.DataFrame({"a": ["x"] * 40}), pd.Series(["x"] * 40)]
+)
+@pytest.mark.parametrize("Estimator", [BESVMClassifier, BasisExpansion, KernelSVMClassifier, LinearSVMClassifier])
+def test_texts_for_vectors(Estimator, data):
+    with pytest.raises(ValueError, match=r"X must hold numbers, .* texts are compared by a function of two texts"):
+        Estimator().fit(data, y)
+    with pytest.raises(ValueError, match=r"X must hold numbers, .* texts are compared by a function of two texts"):
+        getattr(fitted := Estimator().fit(X, y), "predict" if hasattr(fitted, "predict") else "transform")(
+            np.array(data)
+        )
+
+
 @pytest.mark.parametrize("C", [1e300, 1e31, 10**400])
 @pytest.mark.parametrize("Estimator", [BESVMClassifier, LinearSVMClassifier, KernelSVMClassifier, DualBESVMClassifier])
 def test_a_c_that_overflows_is_named_as_the_cause(Estimator, C):

@@ -41,7 +41,7 @@ def span(X: Any, rows: slice) -> Any:
 
 
 def items(X: Any) -> Any:
-    """Return the samples of ``X`` one by one: the rows of a data frame as tuples, of a sparse matrix as arrays."""
+    """Return the samples of ``X`` one by one: rows of a data frame as named tuples, of a sparse matrix as arrays."""
     if issparse(X):
         return iter(X.toarray())
     return X.itertuples(index=False) if hasattr(X, "itertuples") else iter(X)

@@ -95,13 +95,18 @@ def _first_text(X: Any) -> str | None:
     return None
 
 
-def check_vectors(estimator: Any, X: Any, vectors: bool, reset: bool = True) -> Any:
-    """Validate X as scikit-learn does if the measures compare vectors; otherwise only that it has rows."""
+def check_vectors(estimator: Any, X: Any, vectors: bool | None, reset: bool = True) -> Any:
+    """Validate X as scikit-learn does if the measures compare vectors; otherwise only that it has rows.
+
+    A data frame with one column of texts is that column, unless (``vectors`` being None) features take it as it is.
+    """
     if vectors:
         sparse = "csr" if estimator.__sklearn_tags__().input_tags.sparse else False
         return validated(estimator, X, accept_sparse=sparse, allow_nd=True, dtype=_exact_dtypes(X), reset=reset)
     if n_rows(X) == 0:
         raise ValueError("X must have at least one row, got none")
+    if vectors is False and hasattr(X, "iloc") and X.shape[1:] == (1,) and isinstance(X.iloc[0, 0], str):
+        return X.iloc[:, 0]
     return X.tocsr() if issparse(X) else X
 
 

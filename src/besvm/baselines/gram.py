@@ -14,6 +14,7 @@ from besvm.expand.features import Samples, SharedFeatures
 from besvm.expand.fit import features_dtype, settle
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
+from besvm.similarities.precomputed import Precomputed
 
 
 @dataclass(frozen=True)
@@ -132,10 +133,11 @@ def fit_gram(X: Any, y: np.ndarray | None, measures: list[Measure], weights: np.
         if weight == 0:
             continue
         similarity, number = settle(measure, shared)
-        if similarity.precomputed:
-            _check_precomputed(X)
         parts.append(Term(measure.label, similarity, number, float(weight)))
     seen = _seen(parts, Samples(X, shared.transformers))
+    for part, one in zip(parts, seen, strict=True):
+        if part.similarity.precomputed:
+            _check_precomputed(part.similarity.matrix(one.samples) if isinstance(part.similarity, Precomputed) else X)
     compared = [(part.similarity, one.exemplars) for part, one in zip(parts, seen, strict=True)]
     dtype = features_dtype(n_rows(X) ** 2, compared)
     return Gram(shared.transformers, parts, dtype), _in_dtype(parts, seen, dtype)
