@@ -478,8 +478,21 @@ def test_labels_that_are_none(Estimator, labels, sentence):
     "data", [set(range(40)), dict.fromkeys(range(40)), "a" * 40, b"a" * 40, {"a": [1] * 40}.items()]
 )
 def test_what_has_no_rows(estimator, data):
-    with pytest.raises(TypeError, match="X must have rows in an order"):
+    with pytest.raises(TypeError, match=r"X must have rows in an order|X must hold samples, got a single"):
         estimator.fit(data, y)
+
+
+@pytest.mark.parametrize(
+    "data", [["ab"] * 40, [["ab", "c"]] * 40, pd.DataFrame({"a": ["x"] * 40}), pd.Series(["x"] * 40)]
+)
+@pytest.mark.parametrize("Estimator", [BESVMClassifier, BasisExpansion, KernelSVMClassifier, LinearSVMClassifier])
+def test_texts_for_vectors(Estimator, data):
+    with pytest.raises(ValueError, match=r"X must hold numbers, .* texts are compared by a function of two texts"):
+        Estimator().fit(data, y)
+    with pytest.raises(ValueError, match=r"X must hold numbers, .* texts are compared by a function of two texts"):
+        getattr(fitted := Estimator().fit(X, y), "predict" if hasattr(fitted, "predict") else "transform")(
+            np.array(data)
+        )
 
 
 @pytest.mark.parametrize("C", [1e300, 1e31, 10**400])

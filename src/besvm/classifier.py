@@ -63,7 +63,8 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that training may take beyond X; by default 70 % of what is free.
     n_jobs : int, optional
-        Threads (processes, for a Python function); by default all that BLAS may use.
+        Threads (processes, for a Python function); by default all that BLAS may use. A Similarity of your own is called
+        by several threads if it declares itself ``parallel``, and else by one.
     random_state : int, RandomState or None
     verbose : int, default=0
         0 shows a bar on a terminal only; 1 says what happens anywhere.
@@ -139,6 +140,8 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         Parameters
         ----------
         X : anything with a length and slices that the measures can compare
+            A function of two items gets the rows of a DataFrame as named tuples (``row.age``, ``row[0]``), those of a
+            DataFrame with one column of texts as these texts, and those of a sparse matrix as dense arrays.
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
             What every row weighs in the loss and in the normalization.

@@ -43,7 +43,8 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
         itself. ``Nystrom(...)`` decorrelates them by the similarities within the basis, and
         ``MeanNorm(balanced=True)`` weighs the exemplars so that every class contributes equally.
     n_jobs : int, optional
-        Threads (or processes, for a Python function); by default all that BLAS may use.
+        Threads (processes, for a Python function); by default all that BLAS may use. A Similarity of your own is called
+        by several threads if it declares itself ``parallel``, and else by one.
     random_state : int, RandomState or None
     verbose : int, default=0
         0 shows a bar on a terminal only; 1 prints progress anywhere.

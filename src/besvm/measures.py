@@ -10,7 +10,7 @@ from besvm._support.public import public
 from besvm._support.validation import shown
 from besvm.features import FHOG, mirror
 from besvm.normalize import MeanNormScaler
-from besvm.similarities import RBF, Deformable, Latent, Linear, Similarity, resolve
+from besvm.similarities import RBF, Deformable, Latent, Linear, Precomputed, Similarity, resolve
 from besvm.similarities.lookup import TunableSimilarity, portable
 
 
@@ -112,7 +112,22 @@ def as_measures(measures: Any, what: str = "measures") -> list[Measure]:
     names = [one[0] for one in several if _is_pair(one)]
     if len(set(names)) < len(names) or any("__" in name for name in names):
         raise ValueError(f"the names of {what} must differ and hold no '__', got {names}")
-    return [as_measure(one, what) for one in several]
+    return _numbered([as_measure(one, what) for one in several])
+
+
+def _numbered(measures: list[Measure]) -> list[Measure]:
+    """Return the measures, of which several that are precomputed mean one matrix after the other."""
+    plain = [
+        place
+        for place, measure in enumerate(measures)
+        if measure.features is None
+        and isinstance(similarity := resolve(measure.similarity), Precomputed)
+        and similarity.layer is None
+    ]
+    if len(plain) > 1:
+        for layer, place in enumerate(plain):
+            measures[place] = replace(measures[place], similarity=Precomputed(layer))
+    return measures
 
 
 def _is_pair(measure: Any) -> bool:
@@ -201,9 +216,11 @@ class TunableMeasures:
             self.measures = tunable["measures"]
 
 
-def compares_vectors(measures: list[Measure]) -> bool:
-    """Say whether every measure compares plain vectors."""
-    return all(m.features is None and resolve(m.similarity).vectors for m in measures)
+def compares_vectors(measures: list[Measure]) -> bool | None:
+    """Say whether every measure compares plain vectors; None where some have features, which take X as it is."""
+    if any(measure.features is not None for measure in measures):
+        return None
+    return all(resolve(measure.similarity).vectors for measure in measures)
 
 
 def mirrored(measure: Any) -> Measure:

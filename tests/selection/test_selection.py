@@ -48,7 +48,7 @@ def naive(candidates, X, y, X_val, y_val, n_measures, basis):
         scores = {}
         for name in candidates:
             if name not in chosen:
-                clf = BESVMClassifier([*chosen, name], basis=basis, probability=False)
+                clf = BESVMClassifier([*chosen, name], basis=basis, C=1.0, probability=False)
                 scores[name] = clf.fit(X, y).score(X_val, y_val)
         chosen.append(max(scores, key=scores.get))
         trace.append(scores)
@@ -90,7 +90,7 @@ def test_the_best_estimator_scores_what_the_last_step_says(split):
 def test_it_predicts_with_the_chosen_measures_trained_on_all_rows(digits):
     X, y = digits[0][:400], digits[1][:400]
     greedy = select(["linear", "sigmoid", "rbf"], basis=40, n_measures=2, refit=True).fit(X[:300], y[:300])
-    by_hand = BESVMClassifier(greedy.names_, basis=40, random_state=0).fit(X[:300], y[:300])
+    by_hand = BESVMClassifier(greedy.names_, basis=40, C=1.0, random_state=0).fit(X[:300], y[:300])
     np.testing.assert_allclose(greedy.decision_function(X), by_hand.decision_function(X))
     assert greedy.predict(X).tolist() == by_hand.predict(X).tolist()
     assert greedy.score(X[300:], y[300:]) == by_hand.score(X[300:], y[300:]) > 0.8

@@ -6,15 +6,20 @@ import os
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from threading import Lock
+from functools import partial
+from threading import Lock, get_ident
+from time import sleep
 
 import numpy as np
+import pandas as pd
 import pytest
 from joblib.externals.loky import get_reusable_executor
+from sklearn.preprocessing import OneHotEncoder
 
-from besvm import BasisExpansion
+from besvm import BasisExpansion, BESVMClassifier, Measure
 from besvm._support.threads import workers
-from besvm.similarities import PairFunction, functions, resolve
+from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier
+from besvm.similarities import PairFunction, Similarity, functions, resolve
 
 
 @pytest.fixture
@@ -32,6 +37,109 @@ def asymmetric(exemplar, sample):
 def test_a_function_gets_the_exemplar_first():
     got = resolve(asymmetric)([1, 2], [3, 4, 5])
     np.testing.assert_array_equal(got, [[31, 41, 51], [32, 42, 52]])
+
+
+class Holds:
+    """A function that holds something, which pickling or unpickling may object to."""
+
+    def __init__(self, held=None):
+        self.held = held
+
+    def __call__(self, exemplar, sample):
+        return float(exemplar * sample)
+
+
+class Unsendable(Holds):
+    def __reduce__(self):
+        raise RuntimeError("stays here")
+
+
+class Unloadable(Holds):
+    def __setstate__(self, state):
+        raise RuntimeError("not here")
+
+
+@pytest.mark.parametrize("function", [Holds(Lock()), Holds(i for i in "ab"), Unsendable(), Unloadable()], ids=type)
+def test_a_function_that_cannot_be_sent(function, two_processes):
+    with pytest.raises(TypeError, match=r"must be picklable to be spread over processes \(.*\); set n_jobs=1, or reg"):
+        PairFunction(function)(np.arange(4.0), np.arange(3.0))
+
+
+def test_a_function_that_cannot_be_sent_or_copied_works_in_one_process():
+    X, y = np.arange(20.0), np.arange(20) > 9
+    assert BESVMClassifier(Holds(Lock()), basis=5, n_jobs=1).fit(X, y).score(X, y) > 0.9
+
+
+class DiesElsewhere(Holds):
+    def __call__(self, exemplar, sample):
+        if os.getpid() != self.held:
+            os._exit(3)
+        return 1.0
+
+
+def test_a_process_that_dies(two_processes):
+    with pytest.raises(RuntimeError, match=r"a process that compared items has died, .* set n_jobs=1"):
+        PairFunction(DiesElsewhere(os.getpid()))(np.arange(4.0), np.arange(3.0))
+
+
+def shared_letters(a, b):
+    assert isinstance(a, str)
+    assert isinstance(b, str)
+    return len(set(a) & set(b))
+
+
+class SharedLetters(Similarity):
+    def __call__(self, A, B):
+        return np.array([[shared_letters(b, a) for b in B] for a in A])
+
+
+@pytest.mark.parametrize("similarity", [shared_letters, SharedLetters()], ids=["function", "similarity"])
+@pytest.mark.parametrize("make", [BESVMClassifier, partial(KernelSVMClassifier, spectrum="clip"), DualBESVMClassifier])
+def test_a_data_frame_with_one_column_of_texts_is_that_column(similarity, make):
+    words, y = ["cat", "cart", "carts", "dog", "dogs", "dig"], [0, 0, 0, 1, 1, 1]
+    frame, new = pd.DataFrame({"word": words}, index=range(10, 16)), pd.DataFrame({"word": ["cats", "digs"]})
+    expected = make(similarity).fit(words, y).decision_function(["cats", "digs"])
+    np.testing.assert_allclose(make(similarity).fit(frame, y).decision_function(new), expected)
+
+
+def test_features_get_a_data_frame_with_one_column_as_it_is():
+    frame = pd.DataFrame({"word": list("aabbcc")})
+    clf = BESVMClassifier(Measure("linear", features=OneHotEncoder(sparse_output=False)), basis=3)
+    assert clf.fit(frame, [0, 0, 1, 1, 1, 1]).score(frame, [0, 0, 1, 1, 1, 1]) == 1
+
+
+def test_rows_of_a_data_frame_are_named_tuples():
+    frame = pd.DataFrame({"age": [1.0, 2.0, 8.0, 9.0], "kind": list("abab")})
+    clf = BESVMClassifier(lambda b, x: -abs(b.age - x[0]) + (b.kind == x.kind), basis=[0, 3]).fit(frame, [0, 0, 1, 1])
+    np.testing.assert_array_equal(clf.predict(frame), [0, 0, 1, 1])
+
+
+class Watched(Similarity):
+    """Notes the threads that call it."""
+
+    def __init__(self, seen):
+        self.seen = seen
+
+    def __sklearn_clone__(self):
+        return self
+
+    def __call__(self, A, B):
+        self.seen.add(get_ident())
+        sleep(0.05)
+        return A @ B.T
+
+
+class WatchedByMany(Watched):
+    parallel = True
+
+
+@pytest.mark.parametrize(("cls", "threads"), [(Watched, 1), (WatchedByMany, 2)])
+def test_threads_call_a_similarity_that_says_so(cls, threads, rng):
+    X, seen = rng.normal(size=(50, 3)), set()
+    similarity = cls(seen)
+    got = BasisExpansion(similarity, basis=X[:7], normalize=None, n_jobs=2).fit_transform(X)
+    np.testing.assert_allclose(got, X @ X[:7].T, rtol=1e-6)
+    assert len(seen) == threads
 
 
 def slow_process_number(exemplar, sample):
@@ -105,7 +213,7 @@ def test_what_cannot_be_sent_is_refused_with_a_way_out(two_processes):
 
     with pytest.raises(
         TypeError,
-        match="must be picklable to be spread over processes; set n_jobs=1, or write a Similarity of your own",
+        match=r"must be picklable .*lock.*; set n_jobs=1, or register a Similarity of your own",
     ):
         PairFunction(locked)([1, 2, 3], [1, 2])
     with workers(1):

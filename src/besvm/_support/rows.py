@@ -59,7 +59,7 @@ def span(X: Any, rows: slice) -> Any:
 
 
 def items(X: Any) -> Any:
-    """Return the samples of ``X`` one by one: the rows of a data frame as tuples, of a sparse matrix as arrays."""
+    """Return the samples of ``X`` one by one: rows of a data frame as named tuples, of a sparse matrix as arrays."""
     if issparse(X):
         return (X[[row]].toarray()[0] for row in range(X.shape[0]))
     return X.itertuples(index=False) if hasattr(X, "itertuples") else iter(X)

@@ -107,9 +107,10 @@ def _first_text(X: Any) -> str | None:
     return None
 
 
-def check_vectors(estimator: Any, X: Any, vectors: bool, reset: bool = True) -> Any:
+def check_vectors(estimator: Any, X: Any, vectors: bool | None, reset: bool = True) -> Any:
     """Validate X as scikit-learn does if the measures compare vectors; otherwise only that it has rows.
 
+    A data frame with one column of texts is that column, unless (``vectors`` being None) features take it as it is.
     Samples with fewer axes than those of ``fit`` are refused: it would be a single one, and its rows taken for samples.
     """
     if vectors:
@@ -117,6 +118,8 @@ def check_vectors(estimator: Any, X: Any, vectors: bool, reset: bool = True) -> 
         X = validated(estimator, X, accept_sparse=sparse, allow_nd=True, dtype=_exact_dtypes(X), reset=reset)
     elif n_rows(X) == 0:
         raise ValueError("X must have at least one row, got none")
+    if vectors is False and hasattr(X, "iloc") and X.shape[1:] == (1,) and isinstance(X.iloc[0, 0], str):
+        X = X.iloc[:, 0]
     axes = axes_of(X)
     if reset:
         estimator._axes = axes[:1]

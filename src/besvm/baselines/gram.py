@@ -15,6 +15,7 @@ from besvm.expand.fit import settle
 from besvm.expand.precision import PROBE_ROWS, working_dtype
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
+from besvm.similarities.precomputed import Precomputed
 
 
 @dataclass(frozen=True)
@@ -133,10 +134,11 @@ def fit_gram(X: Any, y: np.ndarray | None, measures: list[Measure], weights: np.
         if weight == 0:
             continue
         similarity, number = settle(measure, shared)
-        if similarity.precomputed:
-            _check_precomputed(X)
         parts.append(Term(measure.label, similarity, number, float(weight)))
     seen = _seen(parts, Samples(X, shared.transformers))
+    for part, one in zip(parts, seen, strict=True):
+        if part.similarity.precomputed:
+            _check_precomputed(part.similarity.matrix(one.samples) if isinstance(part.similarity, Precomputed) else X)
     some = Gram(shared.transformers, parts, np.dtype(np.float64)).items(seen, evenly_spaced(np.arange(n), PROBE_ROWS))
     dtype = working_dtype(n**2, some.exemplars, lambda: some.samples, some.rows)
     return Gram(shared.transformers, parts, dtype), _in_dtype(parts, seen, dtype)

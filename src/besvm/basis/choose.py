@@ -148,11 +148,16 @@ def as_choice(basis: Any) -> _Choice:
     return _Rows(basis) if _looks_like_rows(basis) else Exemplars(basis)
 
 
+def is_auto(basis: Any) -> bool:
+    """Say whether a user leaves the choice to us."""
+    return isinstance(as_choice(basis), _Auto)
+
+
 def choose_basis(basis: Any, among: Candidates, rng: np.random.Generator) -> Chosen:
     """Return the exemplars that a user's ``basis`` means, checked."""
     choice = as_choice(basis)
     if among.similarity.precomputed and not isinstance(choice, _Auto):
-        n, n_columns = among.X.shape
+        n, n_columns = among.X.shape[:2]
         if n != n_columns:
             raise ValueError(
                 f"with a basis, precomputed similarities must be square ({n} x {n}), got {n} x {n_columns}; "

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.rows import n_rows, take
+from besvm._support.rows import n_rows, span, take
 from besvm._support.sizes import bytes_each, bytes_of
+from besvm._support.threads import n_workers, slices, thread_map
 from besvm._support.validation import check_block
 from besvm.blocks.stores import rows_per_block
 from besvm.expand.features import Samples
@@ -65,8 +66,19 @@ class FittedMeasure:
             sample = first_row[i] if isinstance(first_row, np.ndarray) else first_row + i
             return f"{self.name_of(j)} and sample {sample}"
 
-        shape = (n_rows(samples), self.width)
-        return check_block(self._compare(samples), shape, f"the similarity {self.label!r}", name_pair, dtype)
+        what = f"the similarity {self.label!r}"
+        return check_block(self._threaded(samples, what), (n_rows(samples), self.width), what, name_pair, dtype)
+
+    def _threaded(self, samples: Any, what: str) -> Any:
+        """Compare, on several threads where the similarity says that it can."""
+        n, n_threads = n_rows(samples), n_workers()
+        if not self.similarity.parallel or min(n, n_threads) < 2:
+            return self._compare(samples)
+
+        def compare(rows: slice) -> np.ndarray:
+            return check_block(self._compare(span(samples, rows)), (rows.stop - rows.start, self.width), what)
+
+        return np.concatenate(list(thread_map(compare, slices(n, -(-n // n_threads)))))
 
     def name_of(self, place: int) -> str:
         """Return what messages call the exemplar at ``place``."""
@@ -136,13 +148,14 @@ class Expander:
         for measure in self.measures:
             similarity, exemplars = measure.similarity, measure.exemplars
             if similarity.precomputed:
-                n, n_columns = X.shape
+                seen = Samples(X, self.transformers).seen_by(similarity, measure.transformer)
+                n, n_columns = seen.shape[:2]
                 if n != n_columns:
                     raise ValueError(
                         "the similarities within the basis are not among the precomputed ones, which must be square "
                         f"({n} x {n}) for this, got {n} x {n_columns}"
                     )
-                samples = X[exemplars]
+                samples = take(seen, exemplars)
             elif similarity.raw_exemplars:
                 samples = Samples(exemplars, self.transformers).seen_by(similarity, measure.transformer)
             else:

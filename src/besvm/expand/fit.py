@@ -9,8 +9,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from besvm._support.rows import evenly_spaced, n_rows, take
 from besvm._support.sizes import bytes_each, bytes_of, large_one
-from besvm._support.validation import shown
-from besvm.basis.choose import Candidates, Chosen, choose_basis
+from besvm._support.validation import described, shown
+from besvm.basis.choose import Candidates, Chosen, choose_basis, is_auto
 from besvm.blocks.plan import Limit, check_fits, limit_bytes
 from besvm.expand.expander import Expander, FittedMeasure, in_dtype
 from besvm.expand.features import Behind, Samples, SharedFeatures
@@ -63,14 +63,16 @@ def fit_expander(
     for place, measure in enumerate(measures):
         similarity, number = settle(measure, shared, weights)
         features = None if number is None else shared.transformers[number]
-        of_raw = (
-            similarity
-            if features is None or similarity.raw_exemplars
-            else Behind(features, similarity, room / ROOM_SHARE)
-        )
-        among = Candidates(X, y, of_raw, weights)
-        if measure.basis is not None:
-            chosen = choose_basis(measure.basis, among, rng)
+        own = measure.basis is not None
+        if similarity.precomputed:  # with "auto", all its columns
+            own |= is_auto(basis)
+            among = Candidates(X if features is None else described(features, X), y, similarity, weights)
+        else:
+            raw = features is None or similarity.raw_exemplars
+            of_raw = similarity if raw else Behind(features, similarity, room / ROOM_SHARE)
+            among = Candidates(X, y, of_raw, weights)
+        if own:
+            chosen = choose_basis(basis if measure.basis is None else measure.basis, among, rng)
         else:
             common = chosen = choose_basis(basis, among, rng) if common is None else common
         n_exemplars = n_rows(chosen.items if chosen.rows is None else chosen.rows)
@@ -83,7 +85,7 @@ def fit_expander(
             exemplars=chosen.items if chosen.rows is None else similarity.exemplars(X, chosen.rows),
             rows=chosen.rows,
             transformer=number,
-            basis=-1 if measure.basis is None else place,
+            basis=place if own else -1,
         )
         one.exemplars = _checked(one, X, features)
         fitted.append(one)
@@ -125,7 +127,7 @@ def row_bytes(expander: Expander, X: Any) -> int:
 def _checked(measure: FittedMeasure, X: Any, features: Any) -> Any:
     """Return the exemplars as the similarity wants them, behind the features and finite."""
     similarity, exemplars = measure.similarity, measure.exemplars
-    if features is not None and not similarity.raw_exemplars:
+    if features is not None and not (similarity.raw_exemplars or similarity.precomputed):
         exemplars = in_parts(features, exemplars)
     elif similarity.vectors and not similarity.precomputed:
         exemplars = _as_vectors(exemplars, X)

@@ -14,7 +14,7 @@ class TrainingSet(NamedTuple):
     """Samples with their classes and weights."""
 
     X: Any
-    vectors: bool  # whether the samples are plain vectors, which scikit-learn can check
+    vectors: bool | None  # whether the samples are plain vectors, which scikit-learn can check
     classes: np.ndarray
     labels: np.ndarray  # every row's number of its class
     weights: np.ndarray
@@ -43,9 +43,10 @@ def mark_input(tags: Tags, measures: Any, basis: Any) -> None:
         similarities = [resolve(measure.similarity) for measure in several]
     except (TypeError, ValueError):
         return
-    vectors = compares_vectors(several)
+    vectors = bool(compares_vectors(several))
     precomputed = any(similarity.precomputed for similarity in similarities)
+    square = precomputed and all(measure.features is None for measure in several)
     tags.input_tags.two_d_array = vectors
     tags.input_tags.sparse = vectors and not precomputed
-    tags.input_tags.pairwise = precomputed and not (isinstance(basis, str) and basis == "auto")
+    tags.input_tags.pairwise = square and not (isinstance(basis, str) and basis == "auto")
     tags.no_validation = not vectors

@@ -41,6 +41,9 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     raw_exemplars, raw_samples : bool
         Whether the exemplars, and the samples, come before the features of a Measure, which the similarity then
         applies itself (see :meth:`behind`), as :class:`Latent` does to the variants it makes.
+    parallel : bool
+        Whether several threads may call it at once, which pays off where it releases Python's lock, as NumPy and
+        compiled code do: ``n_jobs`` then cuts every block of samples. False: one thread calls it, whatever ``n_jobs``.
     rows_per_block : int or None
         How many samples to compare at a time; None: as many as the memory budget of a block allows.
 
@@ -67,6 +70,7 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     precomputed: ClassVar[bool] = False
     raw_exemplars: ClassVar[bool] = False
     raw_samples: ClassVar[bool] = False
+    parallel: ClassVar[bool] = False
     rows_per_block: ClassVar[int | None] = None
 
     def fit(self, X: Any) -> Similarity:

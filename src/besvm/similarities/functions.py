@@ -1,7 +1,10 @@
 """Any Python function of two items as a similarity, spread over processes."""
 
+from __future__ import annotations
+
+import pickle
 from collections.abc import Callable
-from pickle import PicklingError
+from concurrent.futures.process import BrokenProcessPool
 from time import perf_counter
 from typing import Any, ClassVar
 from uuid import uuid4
@@ -25,6 +28,9 @@ class PairFunction(Similarity):
     samples must then be picklable (lambdas and closures are). A process keeps the function and the exemplars, so that
     only samples are sent from block to block.
 
+    The rows of a DataFrame come as named tuples (``row.age``, ``row[0]``), those of one with one column of texts as
+    these texts, and those of a sparse matrix as dense arrays.
+
     Parameters
     ----------
     function : callable
@@ -44,6 +50,9 @@ class PairFunction(Similarity):
 
     def __init__(self, function: Function) -> None:
         self.function = function
+
+    def __sklearn_clone__(self) -> PairFunction:
+        return PairFunction(self.function)  # which clone would copy, whatever it holds
 
     @property
     def label(self) -> str:
@@ -67,6 +76,7 @@ class _Comparison:
         self.basis = basis
         self.exemplars = list(items(basis))
         self.key = uuid4().hex
+        self.sendable = False  # not yet known
         self.seconds_a_row: float | None = None  # as the last block took
         _in_use.add(self)
 
@@ -84,6 +94,7 @@ class _Comparison:
     def _spread(self, A: Any, workers: int) -> np.ndarray:
         from joblib import Parallel, delayed
 
+        self._check_sendable(A)
         parts = [span(A, rows) for rows in slices(n_rows(A), -(-n_rows(A) // (4 * workers)))]
         in_use = {comparison.key for comparison in _in_use}
         try:
@@ -92,14 +103,36 @@ class _Comparison:
                 unknown = [place for place, block in enumerate(blocks) if block is None]
                 sent = (self.function, self.basis)
                 again = parallel(delayed(_compare_there)(self.key, sent, parts[place], in_use) for place in unknown)
-        except PicklingError as error:
-            raise TypeError(
-                "the similarity function and the items it compares must be picklable to be spread over processes; "
-                "set n_jobs=1, or write a Similarity of your own"
+        except pickle.PicklingError as error:
+            raise _unpicklable(error) from error
+        except BrokenProcessPool as error:
+            raise RuntimeError(
+                "a process that compared items has died, by a crash of the similarity function or for lack of memory; "
+                "set n_jobs=1 to compare in this one"
             ) from error
         for place, block in zip(unknown, again, strict=True):
             blocks[place] = block
         return np.concatenate(blocks)
+
+    def _check_sendable(self, A: Any) -> None:
+        """Refuse a function or items that other processes cannot be sent, before any of them has to say so."""
+        from joblib import wrap_non_picklable_objects
+
+        if self.sendable:
+            return
+        try:
+            sent = self.function, span(self.basis, slice(0, 1)), span(A, slice(0, 1))
+            pickle.loads(pickle.dumps(wrap_non_picklable_objects(sent)))
+        except Exception as error:  # whatever the object's own code raises
+            raise _unpicklable(error) from error
+        self.sendable = True
+
+
+def _unpicklable(error: Exception) -> TypeError:
+    return TypeError(
+        f"the similarity function and the items it compares must be picklable to be spread over processes ({error}); "
+        "set n_jobs=1, or register a Similarity of your own"
+    )
 
 
 _in_use: WeakSet[_Comparison] = WeakSet()

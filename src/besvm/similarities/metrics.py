@@ -16,10 +16,10 @@ SCIPY_NAMES = (  # the distances of SciPy's cdist that need no parameters and th
     "braycurtis", "canberra", "chebyshev", "correlation", "dice", "hamming", "jaccard", "matching", "minkowski",
     "rogerstanimoto", "russellrao", "sokalsneath", "sqeuclidean", "yule",
 )  # fmt: skip
-EACH_COLUMN_BY_ITSELF = {  # compared as equal or not, or relative to its own size
+EACH_COLUMN_BY_ITSELF = (  # compared as equal or not, or relative to its own size
     "additive_chi2", "canberra", "chi2", "dice", "hamming", "jaccard", "matching", "rogerstanimoto", "russellrao",
     "sokalsneath", "yule",
-}  # fmt: skip
+)  # fmt: skip
 EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")
 NOT_OF_VECTORS = {"precomputed", "haversine", "nan_euclidean"}  # or not of finite ones
 

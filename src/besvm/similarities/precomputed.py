@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from besvm._support.validation import is_whole, shown
 from besvm.similarities.contract import Similarity, register
 
 
@@ -11,9 +12,17 @@ from besvm.similarities.contract import Similarity, register
 class Precomputed(Similarity):
     """X holds the similarities themselves: row i, column j is s(b_j, x_i).
 
+    Several matrices stand one behind the other, X of shape (samples, exemplars, matrices) as ``np.dstack`` does it, for
+    ``measures=["precomputed", "precomputed"]``; or side by side, for measures whose features cut out their columns.
+
     With ``basis="auto"`` every column is an exemplar, whether X is square or not, and cross-validation cuts rows
     alone. With any other basis X is n x n (test rows x n when predicting) and the columns of the chosen rows are
     picked; cross-validation then cuts rows and columns alike.
+
+    Parameters
+    ----------
+    layer : int, optional
+        Which of several matrices, X[:, :, layer]. Where measures are several "precomputed", each gets the next one.
 
     Examples
     --------
@@ -27,6 +36,27 @@ class Precomputed(Similarity):
     vectors: ClassVar[bool] = True
     precomputed: ClassVar[bool] = True
 
+    def __init__(self, layer: int | None = None) -> None:
+        self.layer = layer
+
+    def matrix(self, X: Any) -> np.ndarray:
+        """Return the matrix that is meant, of shape (samples, exemplars)."""
+        X = np.asarray(X)
+        if X.ndim == 2 and self.layer is None:
+            return X
+        if X.ndim != 3 or X.shape[2] > X.shape[1]:
+            raise ValueError(
+                f"{self!r} of several matrices needs X of shape (samples, exemplars, matrices), got {X.shape}; "
+                "np.dstack puts matrices one behind the other"
+            )
+        layer = 0 if self.layer is None and X.shape[2] == 1 else self.layer
+        if not (is_whole(layer, 0) and layer < X.shape[2]):
+            raise ValueError(
+                f"layer must say which of the {X.shape[2]} matrices in X is meant, from 0 on, got {shown(layer)}; "
+                "or name as many measures as there are matrices, as in ['precomputed', 'precomputed']"
+            )
+        return X[:, :, layer]
+
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         return 16 * n_exemplars
 
@@ -38,4 +68,4 @@ class Precomputed(Similarity):
         return X[rows][:, rows] if X.shape[0] == X.shape[1] else X[rows]
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        return np.asarray(A)[:, np.asarray(B, dtype=np.intp)]
+        return self.matrix(A)[:, np.asarray(B, dtype=np.intp)]
