@@ -16,7 +16,7 @@ from besvm._support.threads import n_workers
 
 NAMES = (
     *("startup", "features", "linear", "kernel", "sparse", "scaling", "tolerance", "images", "grid"),
-    *("greedy", "bases", "multiclass", "prior"),
+    *("greedy", "bases", "multiclass", "prior", "auto_c", "text"),
 )
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 
