@@ -51,11 +51,11 @@ class NegativeDistance(VectorSimilarity):
 
     @property
     def needs_scaling(self) -> bool:  # type: ignore[override]
-        return self.metric not in EACH_COLUMN_BY_ITSELF
+        return not (isinstance(self.metric, str) and self.metric in EACH_COLUMN_BY_ITSELF)
 
     @property
     def sparse(self) -> bool:  # type: ignore[override]
-        return self.metric in EUCLIDEAN
+        return isinstance(self.metric, str) and self.metric in EUCLIDEAN
 
     def tile(self, basis: Any) -> TileFunction:
         given: Any = self.metric
@@ -106,7 +106,7 @@ class PairwiseKernel(VectorSimilarity):
 
     @property
     def needs_scaling(self) -> bool:  # type: ignore[override]
-        return self.metric not in EACH_COLUMN_BY_ITSELF
+        return not (isinstance(self.metric, str) and self.metric in EACH_COLUMN_BY_ITSELF)
 
     def tile(self, basis: np.ndarray) -> TileFunction:
         from sklearn.metrics.pairwise import pairwise_kernels
