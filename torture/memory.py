@@ -1,7 +1,7 @@
 """The peak memory of fits, each in a process of its own, against memory_limit: data x measure x store x limit.
 
 A peak is what a fit adds to the peak of its process, after a small fit has loaded all that is loaded lazily. A fit that
-refuses its limit, with a sentence and before it takes any memory, has kept it.
+refuses its limit with a sentence has kept it, if it took no more until then.
 """
 
 from __future__ import annotations
