@@ -4,7 +4,7 @@ BIN := .venv/bin
 OLDEST := .venv-oldest
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-all test-oldest bench lint docs clean
+.PHONY: demo test test-all test-oldest torture bench lint docs clean
 
 demo: .venv/ready
 	@$(BIN)/besvm demo
@@ -23,6 +23,9 @@ test-oldest: $(OLDEST)/ready
 
 lint: .venv/ready
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+torture: .venv/ready
+	@$(BIN)/python -m torture
 
 bench: .venv/ready
 	@$(BIN)/python -m benchmarks

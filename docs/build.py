@@ -260,6 +260,22 @@ def analysis() -> str:
     return text
 
 
+def reliability() -> str:
+    """Return the page on what is promised, with what `make torture` found filled in between its markers."""
+    text, found = (DOCS / "reliability.md").read_text(), json.loads((DOCS / "reliability.json").read_text())
+    for name, result in found.items():
+        machine = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
+        broken = "\n".join(f"- `{line}`" for line in result["failures"])
+        said = f"Promises broken, each with what shows it:\n\n{broken}" if broken else "No promise was broken."
+        shown = [
+            table(result["rows"]),
+            said,
+            f"`python -m torture {name}` on: {machine}. {result.get('note', '')}".strip(),
+        ]
+        text = filled_in(text, name, "\n\n".join(shown))
+    return text
+
+
 def broken_links() -> list[str]:
     """Return every relative link, in the README and the docs, that leads nowhere."""
     found = []
@@ -276,6 +292,7 @@ def main() -> None:
     (DOCS / "api.md").write_text(api())
     (DOCS / "results.md").write_text(results())
     (DOCS / "analysis.md").write_text(analysis())
+    (DOCS / "reliability.md").write_text(reliability())
     (DOCS.parent / "README.md").write_text(readme())
     broken = broken_links()
     if broken:

@@ -17,7 +17,7 @@ def test_every_link_leads_somewhere(build):
     assert build["broken_links"]() == []
 
 
-@pytest.mark.parametrize("page", ["benchmarks", "api", "results", "analysis", "readme"])
+@pytest.mark.parametrize("page", ["benchmarks", "api", "results", "analysis", "reliability", "readme"])
 def test_written_pages_are_up_to_date(build, page):
     path = ROOT / "README.md" if page == "readme" else ROOT / "docs" / f"{page}.md"
     assert path.read_text() == build[page](), "run make docs"
