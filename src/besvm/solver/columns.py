@@ -15,6 +15,7 @@ from besvm.solver.problem import Problem, Result
 
 MAX_INTERCEPT = 30  # steps to the best intercept; three are usual
 SAFE = 0.25  # the share of the tolerance that rounding errors of float32 may come to
+NEAR = 1.0  # the relative gap from which float64 goes on, rather than begin anew
 SMALL, LARGE = 1e-12, 1e12  # outside, squares of features are not trusted to float32
 
 Report = Callable[[str], None]
@@ -232,7 +233,8 @@ def _solve(
         return result
     # half of them at a time, so that float64 takes no more memory
     for some in np.array_split(columns, min(2, len(columns))):
-        begin = result.coef[:, some], result.intercept[some]
+        near = (result.gap[some] <= NEAR).all()  # or else w = 0 is the better place to begin
+        begin = (result.coef[:, some], result.intercept[some]) if near else None
         precise = make(InFloat64(blocks), problem.keep(some)).begin(begin).run(tol, left, report)
         result = result.replaced(some, precise)
     return result
