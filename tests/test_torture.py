@@ -9,11 +9,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-STILL_OPEN = pytest.mark.xfail(strict=False, reason="some parameters are not checked yet")
-
-
 # the peaks of memory are measured in tests/blocks and tests/selection
-@pytest.mark.parametrize("parts", [["problems", "caches", "kills"], pytest.param(["input"], marks=STILL_OPEN)])
+@pytest.mark.parametrize("parts", [["problems", "caches", "kills"], ["input"]])
 def test_a_sample_of_the_torture_breaks_no_promise(parts):
     done = subprocess.run(
         [sys.executable, "-m", "torture", *parts, "--quick"], cwd=ROOT, capture_output=True, text=True, check=False

@@ -218,3 +218,16 @@ def test_sparse_features_take_no_dense_matrix(rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20 * 8 * 100_000  # twenty columns
+
+
+@both
+def test_float64_begins_anew_where_float32_went_astray(solver, rng):
+    """A solution in float32 that is nowhere near kept float64 from finding one."""
+    X = rng.normal(size=(60, 8)) * np.geomspace(1, 1e5, 8)
+    y = (X @ (rng.normal(size=8) / np.geomspace(1, 1e5, 8)) > 0).astype(int)
+    weights = 10.0 ** rng.uniform(-3, 6, 60)
+    single, double = (
+        solver(MemoryBlocks(X.astype(np.float32).astype(dtype)), one_vs_rest(y, weights), 10.0, max_iter=300)
+        for dtype in (np.float32, np.float64)
+    )
+    assert single.objective[0] <= double.objective[0] * 1.01

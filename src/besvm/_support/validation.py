@@ -69,6 +69,8 @@ def validated(estimator: Any, X: Any, **options: Any) -> Any:
     try:
         with np.errstate(invalid="ignore"):  # huge numbers of both signs, which it sums to see whether all are finite
             return validate_data(estimator, X, **options)
+    except OverflowError:
+        raise ValueError("X must hold numbers that a float can hold, got larger ones; scale them down") from None
     except (TypeError, ValueError) as error:
         first, *advice = str(error).split("\n")
         text = _first_text(X)
@@ -250,6 +252,8 @@ def check_sample_weight(sample_weight: Any, n: int, dtype: Any) -> np.ndarray:
         weights = weights.astype(dtype, casting="unsafe" if weights.dtype.kind in "O" else "same_kind")
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"sample_weight must be numbers, got {shown(sample_weight)}") from None
+    if weights.size and weights.max() > LARGEST_C and np.isfinite(weights.max()):
+        raise ValueError(f"sample_weight must be at most {LARGEST_C:g}, got {weights.max():g}; scale all weights down")
     if weights.ndim == 0:
         weights = np.full(n, weights)
     if weights.ndim > 1:

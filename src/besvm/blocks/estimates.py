@@ -70,7 +70,8 @@ def newton_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str
     sketch, and what is under way in a pass.
     """
     size = width + 1
-    rows = n * (itemsize * ROW_ARRAYS * n_columns + n_columns + 16)
+    # with the coordinates of the last preconditioner, where the next C of a path calls for another
+    rows = n * (itemsize * (ROW_ARRAYS * n_columns + max_rank) + n_columns + 16)
     columns = size * 8 * COLUMN_ARRAYS * n_columns
     tests = size * 2 * max_rank
     sketch = 8 * SKETCH_ARRAYS * tests + _pass_bytes(n, width, itemsize, storage, n_jobs, itemsize * tests)

@@ -74,7 +74,8 @@ class VectorSimilarity(Similarity):
 
             def work(rows: slice) -> None:
                 some = nan_for_infinity(A[rows])
-                fill(some if thin else dense(some), out[rows])
+                with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name later
+                    fill(some if thin else dense(some), out[rows])
 
             for _ in thread_map(work, slices(A.shape[0], rows_each)):
                 pass

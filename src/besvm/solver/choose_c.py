@@ -30,23 +30,21 @@ def pick_c(
     valley, three or four solves are usual, each from the solution of the last. ``solve_at(C, last)`` solves the columns
     that leave the folds out.
     """
-    found: dict[float, tuple[float, float, Result]] = {}
+    scores: dict[float, list[float]] = {}  # accuracy and log loss
 
-    def loss_at(C: float, last: Result | None) -> float:
+    def tried(C: float, last: Result | None) -> tuple[float, Result]:
         result = solve_at(C, last)
-        _, accuracy, loss = held_out_scores(result.margins, fold, n_folds, problem, n_classes)
-        found[C] = accuracy, loss, result
-        return loss
+        _, *scores[C] = held_out_scores(result.margins, fold, n_folds, problem, n_classes)
+        return scores[C][1], result
 
-    C, best = FIRST, loss_at(FIRST, None)
+    C, (least, best) = FIRST, tried(FIRST, None)
     for factor in (FACTOR, 1 / FACTOR):
         while LOWEST < C < HIGHEST:
-            loss = loss_at(C * factor, found[C][2])
-            if not loss < (1 - WORTH) * best:
+            loss, result = tried(C * factor, best)
+            if not loss < (1 - WORTH) * least:
                 break
-            C, best = C * factor, loss
+            C, least, best = C * factor, loss, result
         if C != FIRST:
             break
-    tried = sorted(found)
-    curves = {"accuracy": [found[one][0] for one in tried], "log_loss": [found[one][1] for one in tried]}
-    return Path(C, {"C": tried, **curves}), found[C][2]
+    Cs = sorted(scores)
+    return Path(C, {"C": Cs, "accuracy": [scores[C][0] for C in Cs], "log_loss": [scores[C][1] for C in Cs]}), best

@@ -37,6 +37,8 @@ class Columns(ABC):
         self.problem, self.C = replace(problem, weights=problem.weights.astype(self.dtype)), C
         self.free = intercept == "free"
         self.size = self.design.measured(problem.weights, center=self.free)  # of a row of features
+        if self.dtype == np.float64 and not np.isfinite(self.size):
+            raise ValueError("the features must be numbers whose squares do not overflow; scale them down")
         self.penalty = np.ones((self.design.shape[1], 1))
         self.penalty[-1] = 0.0 if self.free else 1.0
         self.signs = problem.signs()
@@ -116,7 +118,7 @@ class Columns(ABC):
         """
         if self.dtype == np.float64:
             return np.zeros(len(objective))
-        eps = float(np.finfo(self.dtype).eps)
+        eps = float(np.finfo(self.dtype).eps) / 2  # what rounding to the nearest may be off by
         weights = np.linalg.norm(self.problem.weights.astype(np.float64))
         value = eps * (1 + self.size * np.linalg.norm(coef, axis=0))
         gradient = 2 * self.C * weights * self.size * value

@@ -175,7 +175,7 @@ class _ProximalNewton(Columns):
     def noise(self, coef: np.ndarray, objective: np.ndarray) -> np.ndarray:
         """Return what rounding errors may add to the gaps: the gradient's share of them, against a penalty of 1."""
         gradient = np.sqrt(2 * np.maximum(objective, TINY) * super().noise(coef, objective))
-        return np.asarray(2 * gradient / np.sqrt(len(coef)))
+        return np.asarray(gradient / np.sqrt(len(coef)))
 
     def step(self) -> np.ndarray:
         """Take one Newton step in every column; return which columns it has still brought forward."""
