@@ -227,6 +227,8 @@ def check_weights(
 ) -> np.ndarray:
     """Return what every row weighs: its sample weight times the weight of its own class."""
     weights = check_sample_weight(sample_weight, n_rows(X), dtype)
+    if weights.max() > LARGEST_C:
+        raise ValueError(f"sample_weight must be at most {LARGEST_C:g}, got {weights.max():g}; scale all weights down")
     if class_weight is not None:
         own = compute_class_weight(class_weight, classes=classes, y=classes[labels])
         wrong = np.flatnonzero(~(own >= 0) | np.isinf(own))
@@ -252,8 +254,6 @@ def check_sample_weight(sample_weight: Any, n: int, dtype: Any) -> np.ndarray:
         weights = weights.astype(dtype, casting="unsafe" if weights.dtype.kind in "O" else "same_kind")
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"sample_weight must be numbers, got {shown(sample_weight)}") from None
-    if weights.size and weights.max() > LARGEST_C and np.isfinite(weights.max()):
-        raise ValueError(f"sample_weight must be at most {LARGEST_C:g}, got {weights.max():g}; scale all weights down")
     if weights.ndim == 0:
         weights = np.full(n, weights)
     if weights.ndim > 1:

@@ -15,7 +15,7 @@ from besvm.solver.problem import Problem, Result
 
 MAX_INTERCEPT = 30  # steps to the best intercept; three are usual
 SAFE = 0.25  # the share of the tolerance that rounding errors of float32 may come to
-NEAR = 1.0  # the relative gap from which float64 goes on, rather than begin anew
+NEAR = 1e4  # the relative gap from which float64 goes on, rather than begin anew
 SMALL, LARGE = 1e-12, 1e12  # outside, squares of features are not trusted to float32
 
 Report = Callable[[str], None]
