@@ -46,7 +46,8 @@ def large_one(X: Any) -> Any:
         place = int(np.diff(X.indptr).argmax())
     elif isinstance(X, (list, tuple)) or getattr(X, "dtype", None) == np.dtype(object):
         some = evenly_spaced(range(n_rows(X)), LOOKED_AT)
-        place = max(some, key=lambda row: _bytes_of_one(X[row]))
+        rows = getattr(X, "iloc", X)  # a series by place, not by name
+        place = max(some, key=lambda row: _bytes_of_one(rows[row]))
     return take(X, [place])
 
 

@@ -3,7 +3,7 @@
 import os
 import threading
 import warnings
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -99,17 +99,15 @@ def _read_image(path: Path, size: tuple[int, int] | None) -> np.ndarray | str:
     """Return the image (h, w, 3), or what is wrong with it."""
     image_module, operations = (optional(name, "reading images") for name in ("PIL.Image", "PIL.ImageOps"))
     try:
-        with image_module.open(path, formats=FORMATS) as file:
+        file = image_module.open(path, formats=FORMATS)
+        alone = _one_at_a_time if file.width * file.height > LARGE else nullcontext()
+        with alone, closing(file):  # which frees what was decoded, before the next one is
             if file.width * file.height > MAX_PIXELS:
                 raise ValueError(f"an image must have at most {MAX_PIXELS:,} pixels, got {file.width} x {file.height}")
             if size is not None:  # JPEG is decoded at a fraction of its size, twice what is wanted or more
                 file.draft(None, (2 * max(size), 2 * max(size)))
-            with _one_at_a_time if file.width * file.height > LARGE else nullcontext():
-                try:
-                    operations.exif_transpose(file, in_place=True)  # upright, as a viewer would show it
-                    return _pixels(file, size, image_module)
-                finally:
-                    file.close()  # frees what was decoded, before the next one is
+            operations.exif_transpose(file, in_place=True)  # upright, as a viewer would show it
+            return _pixels(file, size, image_module)
     except image_module.UnidentifiedImageError:
         return f"{path}: must be an image as {', '.join(FORMATS)}, got another format or a damaged file"
     except Exception as error:  # decoders raise whatever a broken file leads them to
