@@ -29,7 +29,7 @@ from besvm.reproduction.page import TITLE, Page, both_claims, claims_of, cost, s
 DOCS = Path(__file__).parent
 ORDER = (
     *("cifar10", "linear", "kernel", "sparse", "scaling", "tolerance", "features", "grid", "images"),
-    *("greedy", "bases", "multiclass", "prior", "startup"),
+    *("greedy", "bases", "multiclass", "prior", "startup", "auto_c", "text"),
 )
 MODULES = {
     "besvm": besvm.__all__,
