@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from besvm._support.memory import available_memory
 from besvm._support.threads import workers
@@ -15,7 +16,7 @@ from besvm._support.units import parse_bytes, show_bytes
 from besvm.blocks import DiskBlocks, MemoryBlocks
 from besvm.blocks.fill import by_blocks
 from besvm.blocks.npy import NpyMatrix, check_seal
-from besvm.blocks.stores import rows_for
+from besvm.blocks.stores import SparseBlocks, rows_for
 from stores import STORES, make
 
 
@@ -208,3 +209,13 @@ def test_something_is_computed_for_every_row_some_at_a_time():
     out = by_blocks([3, 1, 2], lambda some, first: firsts.append(first) or np.square(some), np.empty(3), 2, "squaring")
     assert out.tolist() == [9, 1, 4]
     assert firsts == [0, 2]
+
+
+def test_sparse_blocks_are_views_that_nobody_replaces(rng):
+    X = csr_matrix(rng.random((50, 7)) * (rng.random((50, 7)) < 0.3))
+    blocks = SparseBlocks(X)
+    (total,) = blocks.sum(lambda rows, block: (block.T @ np.ones(block.shape[0]),))
+    np.testing.assert_allclose(total, X.toarray().sum(axis=0))
+    assert all(blocks.map(lambda rows, block: np.shares_memory(block.data, X.data)))
+    with pytest.raises(TypeError, match="sparse features are read only"):
+        blocks.update(lambda rows, block: block)

@@ -121,8 +121,8 @@ class SparseBlocks(RowBlocks):
         return type(self.matrix)(parts, shape=(len(ends) - 1, self.shape[1]), copy=False)
 
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
-        """Not for a matrix that is the caller's."""
-        raise NotImplementedError
+        """Refuse: the matrix is the caller's, and its zeros would not stay zeros."""
+        raise TypeError("sparse features are read only; normalize them before they are given")
 
 
 def rows_per_block(width: int, itemsize: int = 4) -> int:

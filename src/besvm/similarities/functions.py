@@ -122,6 +122,7 @@ class _Comparison:
             return
         try:
             sent = self.function, span(self.basis, slice(0, 1)), span(A, slice(0, 1))
+            # there and back, as between processes; nothing is loaded but what was dumped here
             pickle.loads(pickle.dumps(wrap_non_picklable_objects(sent)))
         except Exception as error:  # whatever the object's own code raises
             raise _unpicklable(error) from error
