@@ -73,6 +73,9 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
     ----------
     basis_rows_ : list of ndarray or None
         For every measure, the training rows that are its exemplars (and that an "l1" penalty has left).
+    basis_parts_ : list of Pieces or None
+        For every measure whose exemplars are parts of training rows: the pieces, their rows (``samples``) and where in
+        these they begin (``places``). None for whole exemplars.
     n_basis_ : int
         The number of different exemplars.
     pairs_ : list of (int, int)
@@ -183,6 +186,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         self._take(classes, labels[weights > 0], model)
         self._map, self._vectors = feature_map, vectors
         self.basis_rows_ = [measure.rows for measure in feature_map.expander.measures]
+        self.basis_parts_ = [measure.pieces for measure in feature_map.expander.measures]
         self.n_basis_ = feature_map.expander.n_exemplars
         self.storage_ = chosen.storage
         return self
@@ -237,7 +241,7 @@ def check_multi_class(multi_class: str, normalization: Normalization) -> None:
 
 def _without_unused(feature_map: FeatureMap, model: LinearModel) -> tuple[FeatureMap, LinearModel]:
     """Return both without the features that no class uses: they need not be computed to predict."""
-    used = (model.coef != 0).any(axis=0)
+    used = feature_map.expander.whole((model.coef != 0).any(axis=0))
     if not used.any():
         warnings.warn(
             "at this C the L1 penalty leaves all weights zero: every sample is given one and the same class; raise C",

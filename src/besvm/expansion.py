@@ -53,6 +53,8 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
     ----------
     basis_rows_ : list of ndarray or None
         For every measure, the training rows that are its exemplars; None if they were given outright.
+    basis_parts_ : list of Pieces or None
+        For every measure whose exemplars are parts of training rows: the pieces, and where they come from.
     similarities_ : list of Similarity
         Of every measure, with its data-derived parameters settled.
     mean_, scale_ : ndarray of shape (D,)
@@ -100,6 +102,7 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
         self._vectors = vectors
         self.similarities_ = [measure.similarity for measure in expander.measures]
         self.basis_rows_ = [measure.rows for measure in expander.measures]
+        self.basis_parts_ = [measure.pieces for measure in expander.measures]
         forget(self, "mean_", "scale_")
         for name, value in self._map.normalizer.learned().items():
             setattr(self, name, value)

@@ -4,13 +4,13 @@ import re
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, cast
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from besvm._support.public import public
 from besvm._support.validation import shown
-from besvm.features import FHOG, mirror
+from besvm.features import FHOG, Pixels, mirror
 from besvm.normalize import MeanNormScaler
-from besvm.similarities import RBF, Deformable, Latent, Linear, Precomputed, Similarity, resolve
+from besvm.similarities import RBF, Deformable, Latent, Linear, Parts, Precomputed, Similarity, resolve
 from besvm.similarities.lookup import TunableSimilarity, portable
 
 
@@ -54,14 +54,16 @@ class Measure(TunableSimilarity, BaseEstimator):  # type: ignore[misc]
 
 
 SHORTHAND = re.compile(r"H(\d+)(?:(L)|(R)|\((\d+),\s*(\d+)\))")
+PARTS = re.compile(r"P(\d+)(?:\((\d+)\))?")
 
 
 def parse_shorthand(text: str) -> Measure:
-    """Return the measure that the paper calls H4L, H8R, H4(2,1) and so on.
+    """Return the measure that the paper calls H4L, H8R, H4(2,1) and so on, or that has parts of images: P6, P6(3).
 
     The number is the size of the HOG cells in pixels; the features are centered and scaled by
     :class:`MeanNormScaler`. L is the dot product, R the Gaussian kernel with gamma 1, and (r, l) the deformable
-    similarity with rigid displacements of up to r cells and local ones of up to l.
+    similarity with rigid displacements of up to r cells and local ones of up to l. P6 has the patches of 6 x 6 pixels
+    of :class:`besvm.similarities.Parts`; P6(2) looks for them in 2 x 2 regions.
 
     Examples
     --------
@@ -73,11 +75,14 @@ def parse_shorthand(text: str) -> Measure:
     from sklearn.pipeline import make_pipeline  # brings rich along, which importing besvm must not
 
     text = text.replace(" ", "").upper()
+    parts = PARTS.fullmatch(text)
+    if parts is not None and "0" not in (parts[1], parts[2]):
+        return Measure(Parts(int(parts[1]), int(parts[2] or 3)), features=Pixels(), name=text)
     found = SHORTHAND.fullmatch(text)
     if found is None or int(found[1]) == 0:
         raise ValueError(
-            f"a measure's shorthand is H, the cell size in pixels, and L, R or (rigid,local), like H8R or H4(2,1); "
-            f"got {text!r}"
+            "a measure's shorthand is H, the cell size in pixels, and L, R or (rigid,local), like H8R or H4(2,1), "
+            f"or P, the size of the parts in pixels and maybe (regions), like P6 or P6(3); got {text!r}"
         )
     cell, linear, rbf, rigid, local = found.groups()
     similarity: Similarity
@@ -99,7 +104,7 @@ def as_measure(measure: Any, what: str = "measures") -> Measure:
         return measure
     if _is_pair(measure):
         return replace(as_measure(measure[1], what), name=measure[0])
-    if isinstance(measure, str) and re.fullmatch(r"\s*[Hh]\s*([\dLRlr(].*)?", measure):
+    if isinstance(measure, str) and re.fullmatch(r"\s*[Hh]\s*([\dLRlr(].*)?|\s*[Pp]\s*\d.*", measure):
         return parse_shorthand(measure)
     return Measure(resolve(measure, what))
 
@@ -245,5 +250,7 @@ def mirrored(measure: Any) -> Measure:
     if isinstance(measure, (list, tuple)):
         raise TypeError("mirrored takes one measure, got several; write [mirrored(m) for m in measures]")
     plain = as_measure(measure)
+    if isinstance(plain.similarity, Parts):  # which mirrors the regions as well
+        return replace(plain, similarity=clone(plain.similarity).set_params(mirror=True), name=f"{plain.label}|mirror")
     similarity = Latent(plain.similarity, exemplar_variants=mirror)
     return replace(plain, similarity=similarity, name=f"{plain.label}|mirror")

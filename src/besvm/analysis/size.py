@@ -137,6 +137,7 @@ def _dimension(measure: FittedMeasure) -> int | None:
         return int(measure.exemplars.shape[1])
     try:
         values = np.asarray(measure.exemplars)
+        values = values["values"] if values.dtype.names else values  # a part of a series, and what kind it is
     except ValueError:  # arrays of different shapes
         return None
     return int(np.prod(values.shape[1:], dtype=int)) if values.dtype.kind in "fiub" else None

@@ -134,6 +134,11 @@ def fit_gram(X: Any, y: np.ndarray | None, measures: list[Measure], weights: np.
         if weight == 0:
             continue
         similarity, number = settle(measure, shared)
+        if similarity.of_parts:
+            raise ValueError(
+                f"a kernel SVM compares whole samples, but the exemplars of {measure.label!r} are parts of them; "
+                "use BESVMClassifier"
+            )
         parts.append(Term(measure.label, similarity, number, float(weight)))
     seen = _seen(parts, Samples(X, shared.transformers))
     for part, one in zip(parts, seen, strict=True):

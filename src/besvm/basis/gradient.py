@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.rows import n_rows, take
-from besvm._support.validation import check_common, check_loss_weight
-from besvm.basis.contract import BasisSelector, RandomBasis, checked_similarities, pools_of, subsample
+from besvm._support.rows import n_rows
+from besvm._support.validation import check_block, check_common, check_loss_weight
+from besvm.basis.contract import BasisSelector, RandomBasis, pools_of, subsample
 from besvm.blocks import MemoryBlocks
 from besvm.normalize.affine import fit_mean_norm
 from besvm.similarities.contract import Similarity
@@ -114,13 +114,20 @@ class _Stage:
         on = np.concatenate([subsample(rows, int(np.ceil(share * len(rows))), rng) for rows in rows_of])
         positive = np.array([1]) if len(rows_of) == 2 else np.arange(len(rows_of))
         self.problem = Problem(labels[on], positive, np.ones(len(on)))
-        exemplars = similarity.exemplars(X, self.rows)
-        self.features = checked_similarities(similarity, take(X, on), exemplars, on, self.rows, np.float32)
+        self.each = similarity.columns_each
+        self.features = check_block(
+            similarity.between_rows(X, on, self.rows),
+            (len(on), self.each * len(self.rows)),
+            f"the similarity {similarity.label!r}",
+            lambda i, j: f"training rows {self.rows[j // self.each]} and {on[i]}",
+            np.float32,
+        ).copy()  # it is normalized in place
         blocks = MemoryBlocks(self.features)
-        fit_mean_norm(blocks, [slice(0, len(self.rows))]).apply(blocks)
+        fit_mean_norm(blocks, [slice(0, self.features.shape[1])]).apply(blocks)
 
-    def train(self, columns: np.ndarray, start: Result | None) -> Result:
-        """Train on some of the columns (a mask), scaled to the norm of the whole; the others get weights of zero."""
+    def train(self, chosen: np.ndarray, start: Result | None) -> Result:
+        """Train on the columns of some candidates, scaled to the norm of the whole; the others get weights of zero."""
+        columns = chosen.repeat(self.each)
         scale = np.sqrt(len(columns) / columns.sum())
         features = self.features[:, columns] * np.float32(scale)
         first = None if start is None else (start.coef[columns] / scale, start.intercept)
@@ -139,20 +146,22 @@ class _Stage:
 def _match(
     gram: np.ndarray, correlation: np.ndarray, taken: np.ndarray, groups: np.ndarray, quotas: np.ndarray, wanted: int
 ) -> np.ndarray:
-    """Return the ``wanted`` columns that one after the other explain most of the residuals, within the quotas.
+    """Return the ``wanted`` candidates that one after the other explain most of the residuals, within the quotas.
 
-    ``correlation`` (candidates, classes) is that of the columns with the residuals; taking a column out of these
+    ``correlation`` (columns, classes) is that of the columns with the residuals; taking a column out of these
     changes it by a multiple of a row of ``gram``, so that the residuals themselves are not needed.
     """
+    each = len(gram) // len(taken)  # columns of a candidate
     norms = np.maximum(np.diag(gram), np.finfo(np.float32).tiny)
     room = quotas - np.bincount(groups[taken], minlength=len(quotas))
     open_ = ~taken
     correlation = correlation.astype(np.float64)
     added: list[int] = []
     while len(added) < wanted:
-        score = np.where(open_ & (room > 0)[groups], (correlation**2).sum(axis=1) / norms, -1.0)
-        best = int(np.argmax(score))
-        correlation -= np.outer(gram[best] / norms[best], correlation[best])
+        gain = ((correlation**2).sum(axis=1) / norms).reshape(-1, each).sum(axis=1)
+        best = int(np.argmax(np.where(open_ & (room > 0)[groups], gain, -1.0)))
+        for column in range(best * each, (best + 1) * each):
+            correlation -= np.outer(gram[column] / norms[column], correlation[column])
         open_[best] = False
         room[groups[best]] -= 1
         added.append(best)

@@ -15,6 +15,7 @@ from besvm.blocks.stores import rows_per_block
 from besvm.expand.features import Samples
 from besvm.expand.room import COPIES, rows_of_work
 from besvm.similarities.contract import Similarity
+from besvm.similarities.parts import PartSimilarity, Pieces
 from besvm.similarities.variants import variants_of
 
 PACKED = 5  # times the exemplars: themselves, what is packed of them, and what packing makes for a while
@@ -31,27 +32,50 @@ class FittedMeasure:
     transformer: int | None  # which of the expander's transformers comes first
     basis: int = -1  # -1 for the basis that measures share, else the place of the measure whose own it is
     places: np.ndarray | None = None  # in the list of exemplars given outright, where some have been dropped
+    at: np.ndarray | None = None  # where in its row each exemplar begins that is a part of it
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_compare"}
 
     @property
-    def width(self) -> int:
-        """How many columns it gives: one for each exemplar."""
+    def n_exemplars(self) -> int:
+        """How many exemplars it has."""
         return n_rows(self.exemplars)
+
+    @property
+    def width(self) -> int:
+        """How many columns it gives: one for each exemplar, or several side by side."""
+        return self.n_exemplars * self.similarity.columns_each
+
+    @property
+    def pieces(self) -> Pieces | None:
+        """The exemplars that are parts of training rows, and where they come from; None if they are whole."""
+        return None if self.at is None or self.rows is None else Pieces(self.exemplars, self.rows, self.at)
+
+    @property
+    def column_names(self) -> list[str]:
+        """A name for every column: the exemplar, where in its row it begins, and the region it is looked for in."""
+        names = [str(number) for number in self.numbers]
+        if self.at is not None:
+            names = [f"{name}@{','.join(map(str, place))}" for name, place in zip(names, self.at, strict=True)]
+        if isinstance(self.similarity, PartSimilarity):
+            names = [f"{name}_{column}" for name in names for column in self.similarity.column_names]
+        return names
 
     @property
     def numbers(self) -> np.ndarray:
         """What the exemplars are called: their training rows, or their places in the list that was given."""
         if self.rows is not None:
             return self.rows
-        return np.arange(self.width) if self.places is None else self.places
+        return np.arange(self.n_exemplars) if self.places is None else self.places
 
     def keep(self, columns: np.ndarray) -> FittedMeasure:
-        """Return the measure with the exemplars where this mask is true."""
-        name = "places" if self.rows is None else "rows"
-        kept: dict[str, Any] = {name: self.numbers[columns]}
-        return replace(self, exemplars=take(self.exemplars, np.flatnonzero(columns)), **kept)
+        """Return the measure with the exemplars where this mask is true: of one exemplar, for all columns or none."""
+        mask = columns[:: self.similarity.columns_each]
+        kept: dict[str, Any] = {"places" if self.rows is None else "rows": self.numbers[mask]}
+        if self.at is not None:
+            kept["at"] = self.at[mask]
+        return replace(self, exemplars=take(self.exemplars, np.flatnonzero(mask)), **kept)
 
     def __call__(self, samples: Any, first_row: int | np.ndarray, dtype: Any = None) -> np.ndarray:
         """Return the similarity of every sample, as the similarity wants them, to every exemplar, checked.
@@ -64,7 +88,7 @@ class FittedMeasure:
 
         def name_pair(i: int, j: int) -> str:
             sample = first_row[i] if isinstance(first_row, np.ndarray) else first_row + i
-            return f"{self.name_of(j)} and sample {sample}"
+            return f"{self.name_of(j // self.similarity.columns_each)} and sample {sample}"
 
         what = f"the similarity {self.label!r}"
         return check_block(self._threaded(samples, what), (n_rows(samples), self.width), what, name_pair, dtype)
@@ -130,7 +154,7 @@ class Expander:
         n_variants = len(variants_of(one[0], getattr(similarity, "exemplar_variants", None), "exemplar_variants"))
         if measure.transformer is not None:
             one = self.transformers[measure.transformer].transform(one)
-        return max(own, n_variants * measure.width * bytes_of(one))
+        return max(own, n_variants * measure.n_exemplars * bytes_of(one))
 
     def __call__(self, X: Any, first_row: int = 0) -> np.ndarray:
         """Return the raw similarities of the samples X, of shape (len(X), width)."""
@@ -147,6 +171,11 @@ class Expander:
         matrices = []
         for measure in self.measures:
             similarity, exemplars = measure.similarity, measure.exemplars
+            if similarity.of_parts:
+                raise ValueError(
+                    f"the exemplars of {measure.label!r} are parts, and have no similarities within the basis; "
+                    "take normalize='mean-norm' or 'z-score'"
+                )
             if similarity.precomputed:
                 seen = Samples(X, self.transformers).seen_by(similarity, measure.transformer)
                 n, n_columns = seen.shape[:2]
@@ -170,7 +199,15 @@ class Expander:
             raise ValueError("balanced=True needs class labels; give y, or leave it False")
         if any(measure.rows is None for measure in self.measures):
             raise ValueError("the exemplars were given outright, so that their classes are not known; give row numbers")
-        return [labels[measure.rows] for measure in self.measures]
+        return [labels[measure.rows].repeat(measure.similarity.columns_each) for measure in self.measures]
+
+    def whole(self, columns: np.ndarray) -> np.ndarray:
+        """Return the mask that is true for all columns of an exemplar if the given one is for any."""
+        masks = []
+        for measure, group in zip(self.measures, self.groups, strict=True):
+            each = measure.similarity.columns_each
+            masks.append(columns[group].reshape(-1, each).any(axis=1).repeat(each))
+        return np.concatenate(masks)
 
     def keep(self, columns: np.ndarray) -> Expander:
         """Return the expander of the columns where this mask is true; a measure left with none does no more work."""
@@ -193,7 +230,9 @@ def n_different(measures: list[FittedMeasure]) -> int:
     """Return the number of different exemplars."""
     known: dict[int | None, list[np.ndarray]] = {}
     for measure in measures:  # rows of the training data are one set; every list of exemplars is a set of its own
-        known.setdefault(measure.basis if measure.rows is None else None, []).append(measure.numbers)
+        own = measure.rows is None or measure.similarity.of_parts
+        numbers = np.arange(measure.n_exemplars) if measure.similarity.of_parts else measure.numbers
+        known.setdefault(measure.basis if own else None, []).append(numbers)
     return sum(len(np.unique(np.concatenate(numbers))) for numbers in known.values())
 
 

@@ -33,8 +33,8 @@ class FeatureMap:
         """Return a name for every feature: the measure, and the exemplar's row or place, or the mixture's number."""
         names = []
         for label, measure in zip(self.expander.labels, self.expander.measures, strict=True):
-            numbers = [f"nystrom{k}" for k in range(measure.width)] if self.normalizer.mixes else measure.numbers
-            names += [f"{label}_{number}" for number in numbers]
+            columns = [f"nystrom{k}" for k in range(measure.width)] if self.normalizer.mixes else measure.column_names
+            names += [f"{label}_{column}" for column in columns]
         return np.array(names, dtype=object)
 
 

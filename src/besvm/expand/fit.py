@@ -14,11 +14,13 @@ from besvm.basis.choose import Candidates, Chosen, choose_basis, is_auto
 from besvm.blocks.plan import Limit, check_fits, limit_bytes
 from besvm.expand.expander import Expander, FittedMeasure, in_dtype
 from besvm.expand.features import Behind, Samples, SharedFeatures
+from besvm.expand.parts import choose_parts
 from besvm.expand.precision import to_probe, working_dtype
 from besvm.expand.room import COPIES, OURS, WORTH_MEASURING, describing_bytes, in_parts, measured, steps_of
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
 from besvm.similarities.lookup import resolve
+from besvm.similarities.parts import PartSimilarity, Pieces
 
 TAKEN = 3  # copies of the exemplars while they are chosen, checked and converted
 ROOM_SHARE = 4  # the part of the limit that the features of all candidates for the basis may take is one of so many
@@ -63,7 +65,8 @@ def fit_expander(
     for place, measure in enumerate(measures):
         similarity, number = settle(measure, shared, weights)
         features = None if number is None else shared.transformers[number]
-        own = measure.basis is not None
+        own = measure.basis is not None or similarity.of_parts
+        pieces: Pieces | None = None
         if similarity.precomputed:  # with "auto", all its columns
             own |= is_auto(basis)
             among = Candidates(X if features is None else described(features, X), y, similarity, weights)
@@ -71,19 +74,26 @@ def fit_expander(
             raw = features is None or similarity.raw_exemplars
             of_raw = similarity if raw else Behind(features, similarity, room / ROOM_SHARE)
             among = Candidates(X, y, of_raw, weights)
-        if own:
-            chosen = choose_basis(basis if measure.basis is None else measure.basis, among, rng)
+        meant = basis if measure.basis is None else measure.basis
+        if isinstance(similarity, PartSimilarity):
+            pieces = choose_parts(meant, similarity, features, among, rng)
+            chosen = choose_basis(meant, among, rng) if pieces is None else Chosen(pieces.samples, pieces.items)
+        elif own:
+            chosen = choose_basis(meant, among, rng)
         else:
             common = chosen = choose_basis(basis, among, rng) if common is None else common
         n_exemplars = n_rows(chosen.items if chosen.rows is None else chosen.rows)
-        if not similarity.precomputed:
+        if not (similarity.precomputed or similarity.of_parts):
             each = bytes_each(X) if features is None else bytes_of(features.transform(large_one(X)))
             check_fits(f"the {n_exemplars:,} exemplars", TAKEN * n_exemplars * each, memory_limit, "a smaller basis")
         one = FittedMeasure(
             label=measure.label,
             similarity=similarity,
-            exemplars=chosen.items if chosen.rows is None else similarity.exemplars(X, chosen.rows),
+            exemplars=chosen.items
+            if chosen.rows is None or pieces is not None
+            else similarity.exemplars(X, chosen.rows),
             rows=chosen.rows,
+            at=None if pieces is None else pieces.places,
             transformer=number,
             basis=place if own else -1,
         )
@@ -117,7 +127,7 @@ def row_bytes(expander: Expander, X: Any) -> int:
     for measure in expander.measures:
         seen = samples.seen_by(measure.similarity, measure.transformer)
         sample = bytes_each(X) if seen is one else bytes_of(seen)
-        own = measure.similarity.bytes_a_row(sample, measure.width)
+        own = measure.similarity.bytes_a_row(sample, measure.n_exemplars)
         known = known and own is not None
         comparing = max(comparing, own or COPIES * sample)
     total += comparing + 2 * expander.dtype.itemsize * expander.width
@@ -127,7 +137,7 @@ def row_bytes(expander: Expander, X: Any) -> int:
 def _checked(measure: FittedMeasure, X: Any, features: Any) -> Any:
     """Return the exemplars as the similarity wants them, behind the features and finite."""
     similarity, exemplars = measure.similarity, measure.exemplars
-    if features is not None and not (similarity.raw_exemplars or similarity.precomputed):
+    if features is not None and not (similarity.raw_exemplars or similarity.precomputed or similarity.of_parts):
         exemplars = in_parts(features, exemplars)
     elif similarity.vectors and not similarity.precomputed:
         exemplars = _as_vectors(exemplars, X)

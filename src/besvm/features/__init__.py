@@ -1,9 +1,9 @@
 """What turns a sample into what is compared: descriptors of images, and their variants."""
 
 from besvm._support.public import publish
-from besvm.features.descriptors import FHOG, CellColor
+from besvm.features.descriptors import FHOG, CellColor, Pixels
 from besvm.features.variants import Crops, Rotations, Shifts, mirror
 
-__all__ = ["FHOG", "CellColor", "Crops", "Rotations", "Shifts", "mirror"]
+__all__ = ["FHOG", "CellColor", "Crops", "Pixels", "Rotations", "Shifts", "mirror"]
 
 publish(__name__, __all__)

@@ -22,6 +22,11 @@ class GridDescriptor(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Do nothing but return self: a descriptor learns nothing from the data."""
         return self
 
+    @property
+    def mirror_order(self) -> np.ndarray | None:
+        """The order of a cell's values in the mirror image; None where it stays."""
+        return None
+
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
@@ -124,6 +129,13 @@ class FHOG(GridDescriptor):
         check_choice("border", self.border, BORDERS)
         return describe(X, self.cell, N_CHANNELS, self._fill)
 
+    @property
+    def mirror_order(self) -> np.ndarray:
+        """The channels in the order that they have in the mirror image: left and right change places."""
+        directed = (FIRST_UNDIRECTED // 2 - np.arange(FIRST_UNDIRECTED)) % FIRST_UNDIRECTED
+        undirected = -np.arange(FIRST_TEXTURE - FIRST_UNDIRECTED) % (FIRST_TEXTURE - FIRST_UNDIRECTED)
+        return np.concatenate([directed, FIRST_UNDIRECTED + undirected, FIRST_TEXTURE + np.array([2, 3, 0, 1])])
+
     def _fill(self, pixels: np.ndarray, out: np.ndarray) -> None:
         from besvm.features.kernels import hog_block
 
@@ -168,6 +180,26 @@ class FHOG(GridDescriptor):
             raise ValueError(f"size must be a whole number of at least 3 pixels, got {shown(size)}")
         pictures = [_draw(grid[:, :, FIRST_UNDIRECTED:FIRST_TEXTURE], int(size)) for grid in _as_grids(features)]
         return _side_by_side(pictures, gap=max(1, int(size) // 4))
+
+
+class Pixels(GridDescriptor):
+    """The colors of the pixels themselves, as a grid of numbers from 0 to 1: what parts of images are cut from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from besvm.features import Pixels
+    >>> Pixels().transform(np.full((1, 2, 2, 3), 255, np.uint8))[0, 0, 0]
+    array([1., 1., 1.], dtype=float32)
+    """
+
+    def transform(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Return the pixels of images, given as to :class:`FHOG`: an array (n, h, w, channels), or a list of such."""
+        return describe(X, 1, None, self._fill)
+
+    @staticmethod
+    def _fill(pixels: np.ndarray, out: np.ndarray) -> None:
+        np.multiply(pixels.transpose(0, 2, 3, 1), np.float32(1 / 255), out=out)
 
 
 class CellColor(GridDescriptor):

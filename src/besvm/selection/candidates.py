@@ -57,7 +57,7 @@ class Candidates:
             return nothing_lasts
         keys, lasting = [], []
         for name, measure, fitted in zip(self.names, split.measures, self.expander.measures, strict=True):
-            exemplars = fitted.exemplars if fitted.rows is None else fitted.rows
+            exemplars = fitted.exemplars if fitted.rows is None or fitted.at is not None else fitted.rows
             try:
                 recipe = fingerprint(rows, resolve(measure.similarity), measure.features, exemplars, dtype)
                 lasting.append(True)

@@ -7,6 +7,7 @@ from besvm.similarities.grid import Alignment, Deformable, Rigid
 from besvm.similarities.latent import Jitter, Latent, LatentAlignment
 from besvm.similarities.lookup import resolve
 from besvm.similarities.metrics import NegativeDistance, PairwiseKernel
+from besvm.similarities.parts import Parts, Placement, SeriesParts
 from besvm.similarities.precomputed import Precomputed
 from besvm.similarities.vector import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid, Tanimoto
 
@@ -23,9 +24,12 @@ __all__ = [
     "NegativeDistance",
     "PairFunction",
     "PairwiseKernel",
+    "Parts",
+    "Placement",
     "Polynomial",
     "Precomputed",
     "Rigid",
+    "SeriesParts",
     "Sigmoid",
     "Similarity",
     "Tanimoto",

@@ -41,6 +41,10 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     raw_exemplars, raw_samples : bool
         Whether the exemplars, and the samples, come before the features of a Measure, which the similarity then
         applies itself (see :meth:`behind`), as :class:`Latent` does to the variants it makes.
+    of_parts : bool
+        Whether the exemplars are parts of rows, as in :class:`Parts`, and not whole rows.
+    columns_each : int
+        How many columns an exemplar gives, side by side: ``similarity(A, B)`` then has so many times ``len(B)``.
     parallel : bool
         Whether several threads may call it at once, which pays off where it releases Python's lock, as NumPy and
         compiled code do: ``n_jobs`` then cuts every block of samples. False: one thread calls it, whatever ``n_jobs``.
@@ -70,6 +74,8 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     precomputed: ClassVar[bool] = False
     raw_exemplars: ClassVar[bool] = False
     raw_samples: ClassVar[bool] = False
+    of_parts: ClassVar[bool] = False
+    columns_each: ClassVar[int] = 1
     parallel: ClassVar[bool] = False
     rows_per_block: ClassVar[int | None] = None
 
@@ -97,6 +103,10 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     def exemplars(self, X: Any, rows: np.ndarray) -> Any:
         """Return what is kept of the training rows chosen as basis: by default, the items themselves."""
         return take(X, rows)
+
+    def between_rows(self, X: Any, rows: np.ndarray, exemplars: np.ndarray) -> np.ndarray:
+        """Return the similarities of some rows of X, as samples, to others, as exemplars."""
+        return self(take(X, rows), self.exemplars(X, exemplars))
 
     def subset(self, X: Any, rows: np.ndarray) -> Any:
         """Return X as if it had these rows alone."""

@@ -1,0 +1,7 @@
+"""Similarities whose exemplars are parts of samples, looked for wherever they may lie."""
+
+from besvm.similarities.parts.contract import PartSimilarity, Pieces, Placement
+from besvm.similarities.parts.grid import Parts
+from besvm.similarities.parts.series import SeriesParts
+
+__all__ = ["PartSimilarity", "Parts", "Pieces", "Placement", "SeriesParts"]

@@ -1,0 +1,263 @@
+"""What every similarity of parts does: cut pieces out of samples, and look for them in others."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from besvm._support.rows import n_rows, take
+from besvm._support.threads import slices, thread_map
+from besvm._support.validation import check_flag, shown
+from besvm.similarities.contract import Similarity
+from besvm.similarities.lookup import resolve
+
+ROWS = 8  # samples that a thread takes at a time
+COLUMNS = 1024  # exemplars compared at once: what all places of a region give with them stays in cache
+POOLS = ("max", "mean")
+
+Compare = Callable[[np.ndarray], np.ndarray]  # vectors of places (p, k) -> similarities (p, exemplars)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Parts of samples, cut out.
+
+    Attributes
+    ----------
+    items : ndarray of shape (n, ...)
+        The pieces: what an exemplar is.
+    samples : ndarray of shape (n,)
+        Which sample each comes from.
+    places : ndarray of shape (n, axes)
+        Where in that sample it begins: row and column in a grid, the first moment in a series.
+    """
+
+    items: np.ndarray
+    samples: np.ndarray
+    places: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def take(self, which: np.ndarray) -> "Pieces":
+        """Return some of them."""
+        return Pieces(self.items[which], self.samples[which], self.places[which])
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Where a part was found in a sample.
+
+    Attributes
+    ----------
+    score : ndarray of shape (regions,)
+        The similarity at the best place of each region.
+    place : ndarray of shape (regions, axes)
+        Where the piece that was found there begins: row and column in a grid, the first moment in a series.
+    mirrored : ndarray of shape (regions,)
+        Whether it was found in the mirror image: ``place`` is then in the region on the other side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from besvm.similarities import SeriesParts
+    >>> series = np.sin(np.arange(60) ** 1.5)
+    >>> SeriesParts(length=8).fit([series]).alignment(series, series[20:28]).place
+    array([[20]])
+    """
+
+    score: np.ndarray
+    place: np.ndarray
+    mirrored: np.ndarray
+
+
+class Vectors(NamedTuple):
+    """The pieces at all places of a sample, as vectors (p, k), and which of them each region holds."""
+
+    values: np.ndarray
+    regions: list[slice]
+    places: np.ndarray  # (p, axes)
+
+
+def cut(n: int, regions: int) -> list[slice]:
+    """Cut n places into regions that are alike from either end, if need be with a place in two of them."""
+    return [slice(r * n // regions, -(-(r + 1) * n // regions)) for r in range(regions)]
+
+
+class PartSimilarity(Similarity):
+    """Abstract: the exemplar is a piece of a sample, and is compared with the pieces at every place of another.
+
+    s_r(b, x) = max over the places z in region r of k(b, x_z): eq. indef_sim of the paper, with the place as the latent
+    variable. An exemplar gives ``columns_each`` columns side by side: one for each region and way to pool.
+
+    A subclass says how pieces are cut (:meth:`draw`), which of them are compared alike (:meth:`kinds`), and what the
+    vectors of exemplars and places are.
+    """
+
+    of_parts: ClassVar[bool] = True
+    regions: Any
+    pool: Any
+    similarity: Any = None  # k of the vectors; None: their dot product, in one go with the maximum
+    mirror: bool = False
+
+    @abstractmethod
+    def draw(self, samples: Any, each: int, rng: np.random.Generator) -> Pieces:
+        """Cut ``each`` pieces out of every sample, at random places."""
+
+    @abstractmethod
+    def as_vectors(self, pieces: Any) -> np.ndarray:
+        """Return pieces as vectors of one kind, for a selector to compare by their dot product."""
+
+    @abstractmethod
+    def exemplar_vectors(self, pieces: np.ndarray, kind: Any, mirrored: bool = False) -> np.ndarray:
+        """Return pieces of one kind as vectors whose similarity to those of :meth:`at_places` is k."""
+
+    @abstractmethod
+    def at_places(self, sample: Any, kind: Any) -> Vectors:
+        """Return the pieces of one kind at all places of a sample, region by region."""
+
+    @abstractmethod
+    def checked(self, samples: Any) -> Any:
+        """Return the samples one by one in the form that the others take, refusing what cannot be compared."""
+
+    def kinds(self, pieces: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
+        """Yield the kinds of pieces, and the places in the list of those of each kind."""
+        yield None, np.arange(len(pieces))
+
+    def opposite(self) -> np.ndarray:
+        """Return, for every region, the one on the other side of the mirror."""
+        return np.arange(self.n_regions)
+
+    @property
+    @abstractmethod
+    def n_regions(self) -> int:
+        """How many regions a sample is cut into."""
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        """The ways to pool, checked."""
+        several = (self.pool,) if isinstance(self.pool, str) else self.pool
+        if not (isinstance(several, (tuple, list)) and several and all(one in POOLS for one in several)):
+            raise ValueError(f"pool must be 'max', 'mean' or ('max', 'mean'), got {shown(self.pool)}")
+        return tuple(several)
+
+    @property
+    def columns_each(self) -> int:  # type: ignore[override]
+        """How many columns an exemplar gives."""
+        return self.n_regions * len(self.pools)
+
+    @property
+    def column_names(self) -> list[str]:
+        """What the columns of an exemplar are called, if there are several."""
+        return [f"r{region}{'' if pool == 'max' else pool}" for pool in self.pools for region in range(self.n_regions)]
+
+    def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
+        tile = 4 * COLUMNS * self._places_of(sample)
+        return 4 * self._unrolled(sample) + tile + 8 * n_exemplars * self.columns_each
+
+    def _places_of(self, sample: int) -> int:
+        return max(1, sample // 4)
+
+    def _unrolled(self, sample: int) -> int:
+        return 64 * sample
+
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
+        return self.against(B)(A)
+
+    def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
+        check_flag("mirror", self.mirror)
+        pieces = self._as_pieces(basis)
+        n_basis, each = len(pieces), self.columns_each
+        packed = [(kind, which, self._packed(pieces[which], kind)) for kind, which in self.kinds(pieces)]
+
+        def similarities(A: Any) -> np.ndarray:
+            samples = self.checked(A)
+            out = np.empty((n_rows(samples), n_basis, each), dtype=np.float32)
+
+            def fill(rows: slice) -> None:
+                for row in range(rows.start, rows.stop):
+                    for kind, which, compare in packed:
+                        pooled = self._pooled(self.at_places(samples[row], kind), compare, len(which))
+                        out[row, which] = pooled.reshape(each, len(which)).T
+
+            for _ in thread_map(fill, slices(len(out), ROWS)):
+                pass
+            return out.reshape(len(out), n_basis * each)
+
+        return similarities
+
+    def alignment(self, x: Any, b: Any) -> Placement:
+        """Return where the part b lies in the sample x: the best place of each region."""
+        (sample,) = self.checked(take([x], [0]))
+        pieces = self._as_pieces(np.asarray(b)[None])
+        ((kind, _),) = self.kinds(pieces)
+        seen = self.at_places(sample, kind)
+        sides = [self.exemplar_vectors(pieces, kind, mirrored) for mirrored in self._sides]
+        values = self._inner(np.concatenate(sides))(seen.values)
+        opposite = self.opposite()
+        best = []
+        for region in range(self.n_regions):
+            found = []
+            for side, mirrored in enumerate(self._sides):
+                where = opposite[region] if mirrored else region
+                part = seen.regions[where]
+                place = part.start + int(np.argmax(values[part, side]))
+                found.append((float(values[place, side]), seen.places[place], mirrored))
+            best.append(max(found, key=lambda one: one[0]))
+        return Placement(*(np.array(column) for column in zip(*best, strict=True)))
+
+    @property
+    def _sides(self) -> tuple[bool, ...]:
+        return (False, True) if self.mirror else (False,)
+
+    @abstractmethod
+    def _as_pieces(self, basis: Any) -> np.ndarray:
+        """Return exemplars as an array of pieces, checked."""
+
+    def _inner(self, vectors: np.ndarray) -> Compare:
+        if self.similarity is not None:
+            check_is_fitted(self, "inner_")
+            return self.inner_.against(vectors)
+        columns = np.ascontiguousarray(vectors.T)
+        return lambda V: np.dot(V, columns)
+
+    def _settle_inner(self, pieces: np.ndarray) -> None:
+        """Settle k, where the user has another than ours, on some pieces."""
+        if self.similarity is None:
+            return
+        inner = clone(resolve(self.similarity))
+        if not inner.vectors:
+            raise ValueError(f"the similarity of parts must compare vectors, got {shown(inner)}")
+        self.inner_ = inner.fit(self.as_vectors(pieces))
+
+    def _packed(self, pieces: np.ndarray, kind: Any) -> list[Compare]:
+        """Return what compares vectors with the pieces, at most COLUMNS at a time; the mirrored ones come last."""
+        vectors = np.concatenate([self.exemplar_vectors(pieces, kind, mirrored) for mirrored in self._sides])
+        return [self._inner(vectors[part]) for part in slices(len(vectors), COLUMNS)]
+
+    def _pooled(self, seen: Vectors, packed: list[Compare], n: int) -> np.ndarray:
+        """Return the similarities of n exemplars to a sample, (pools, regions, n)."""
+        pools, n_regions = self.pools, self.n_regions
+        out = np.empty((len(pools), n_regions, len(self._sides) * n), dtype=np.float32)
+        for region, part in enumerate(seen.regions):
+            first = 0
+            for compare in packed:
+                tile = compare(seen.values[part])
+                columns = slice(first, first + tile.shape[1])
+                for number, pool in enumerate(pools):
+                    if pool == "max":
+                        tile.max(axis=0, out=out[number, region, columns])
+                    else:
+                        np.maximum(tile, 0).mean(axis=0, out=out[number, region, columns])
+                first = columns.stop
+        if not self.mirror:
+            return out
+        there = out[:, self.opposite(), n:]
+        for number, pool in enumerate(pools):
+            joined = np.maximum if pool == "max" else np.add
+            joined(out[number, :, :n], there[number], out=out[number, :, :n])
+        return out[:, :, :n]

@@ -1,0 +1,82 @@
+"""Pieces of grids as rows of a matrix. Import this module only inside the function that needs it."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
+def unroll(grid, size, places, softening, out):
+    """Fill every row of ``out`` with the piece of ``grid`` (h, w, d) that begins at a place, cell by cell.
+
+    With ``softening`` >= 0 a piece is centered and divided by √(variance + softening).
+    """
+    d = grid.shape[2]
+    run = size * d
+    count = size * run
+    for p in range(len(places)):
+        row = out[p]
+        total = np.float32(0)
+        for dy in range(size):
+            y, x = places[p, 0] + dy, places[p, 1]
+            cells = grid[y, x : x + size].reshape(run)
+            for k in range(run):
+                row[dy * run + k] = cells[k]
+                total += cells[k]
+        if softening < 0:
+            continue
+        mean = total / count
+        squares = np.float32(0)
+        for k in range(count):
+            row[k] -= mean
+            squares += row[k] * row[k]
+        factor = np.float32(1) / np.sqrt(squares / count + softening)
+        for k in range(count):
+            row[k] *= factor
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
+def to_unit(rows, shift, least):
+    """Subtract ``shift`` from every row and divide it by its length; one not longer than ``least`` becomes 0."""
+    for p in range(len(rows)):
+        row = rows[p]
+        squares = np.float32(0)
+        for k in range(len(row)):
+            row[k] -= shift[k]
+            squares += row[k] * row[k]
+        length = np.sqrt(squares)
+        factor = np.float32(1) / length if length > least else np.float32(0)
+        for k in range(len(row)):
+            row[k] *= factor
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
+def windows(series, length, step, normalized, factor, least, out):
+    """Fill every row of ``out`` with ``length`` moments, ``step`` apart, of a series (channels, moments).
+
+    Normalized, every channel is centered and the whole has length 1, or is 0 if it varies less than ``least``. Others
+    are multiplied by ``factor``; where there is room for it, -‖row‖²/2 and 1 follow.
+    """
+    n_channels = series.shape[0]
+    count = n_channels * length
+    for p in range(len(out)):
+        row = out[p]
+        squares = np.float32(0)
+        for c in range(n_channels):
+            first = c * length
+            shift = np.float32(0)
+            for k in range(length):
+                value = series[c, p + k * step]
+                row[first + k] = value
+                shift += value
+            shift = shift / length if normalized else np.float32(0)
+            for k in range(length):
+                row[first + k] -= shift
+                squares += row[first + k] * row[first + k]
+        scale = factor
+        if normalized:
+            scale = np.float32(1) / np.sqrt(squares) if squares > least * least * count else np.float32(0)
+        for k in range(count):
+            row[k] *= scale
+        if len(row) > count:
+            row[count] = -squares * scale * scale / 2
+            row[count + 1] = 1
