@@ -197,11 +197,16 @@ def test_constant_series_are_like_nothing(rng):
     assert np.isfinite(flat(series[:2], flat.draw(series[:2], 4, rng).items)).all()
 
 
-def test_series_shorter_than_a_dilated_piece_are_refused(rng):
-    parts = SeriesParts(5).fit(rng.normal(size=(4, 60)))
-    pieces = parts.draw(rng.normal(size=(4, 60)), 20, rng)
-    with pytest.raises(ValueError, match=r"at least \d+ moments for parts of 5 moments, \d+ apart.* got one of 10"):
-        parts(rng.normal(size=(1, 10)), pieces.items)
+def test_a_series_shorter_than_a_dilated_piece_is_continued_by_its_last_value(rng):
+    long, short = rng.normal(size=(4, 60)), rng.normal(size=(1, 10))
+    parts = SeriesParts(5, normalized=0.5).fit(long)
+    pieces = parts.draw(long, 20, rng).items
+    wide = pieces[pieces["dilation"] > 2]
+    assert len(wide) > 10
+    for piece in wide:
+        span = 4 * int(piece["dilation"]) + 1
+        continued = np.append(short, np.full((1, span - 10), short[0, -1]), axis=1) if span > 10 else short
+        np.testing.assert_allclose(parts(short, piece[None]), parts(continued, piece[None]), rtol=1e-5, atol=1e-6)
 
 
 def test_plain_arrays_are_pieces_of_series_too(rng):

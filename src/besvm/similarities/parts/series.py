@@ -34,8 +34,9 @@ class SeriesParts(PartSimilarity):
     normalized : float, default=0.8
         The share of pieces that are z-normalized, channel by channel, as is every place that they are compared with.
     max_dilation : int or None, default=None
-        The farthest that moments of a piece may lie apart; None: as far as the shortest training series allows. The
-        dilations are drawn evenly on a logarithmic scale.
+        The farthest that moments of a piece may lie apart; None: as far as the series that it is cut from allows. The
+        dilations are drawn evenly on a logarithmic scale. A series that is too short for such a piece, though not for
+        ``length`` moments side by side, is continued by its last value.
     pool : {"max", "mean"} or both, default=("max", "mean")
         What is taken of all places: the best, the mean of those above 0 (how often it occurs), or one column of each.
     similarity : Similarity, name or None, default=None
@@ -45,8 +46,6 @@ class SeriesParts(PartSimilarity):
     ----------
     scale_ : float
         The standard deviation of the training series.
-    shortest_ : int
-        The length of the shortest.
 
     Examples
     --------
@@ -77,12 +76,11 @@ class SeriesParts(PartSimilarity):
         self.similarity = similarity
 
     def fit(self, X: Any) -> "SeriesParts":
-        """Settle the scale of the series, and how far apart the moments of a piece may lie."""
+        """Settle the scale of the series."""
         series = self.checked(X)
         some = evenly_spaced(series, SETTLE_SERIES)
         values = np.concatenate([(one - one.mean(axis=1, keepdims=True)).ravel() for one in some])
         self.scale_ = float(np.sqrt(np.mean(values.astype(np.float64) ** 2))) or 1.0
-        self.shortest_ = min(one.shape[1] for one in series)
         if self.similarity is not None:
             self._settle_inner(self.draw(some, 10, np.random.default_rng(0)).items)
         return self
@@ -91,8 +89,8 @@ class SeriesParts(PartSimilarity):
         check_is_fitted(self, "scale_")
         series = self.checked(samples)
         numbers = np.repeat(np.arange(n_rows(series)), each)
-        widest = (self.shortest_ - 1) // max(1, self.length - 1)
-        widest = widest if self.max_dilation is None else min(widest, self.max_dilation)
+        widest = (np.array([one.shape[1] for one in series])[numbers] - 1) // (self.length - 1)
+        widest = widest if self.max_dilation is None else np.minimum(widest, self.max_dilation)
         wanted = np.exp(rng.random(len(numbers)) * np.log(widest + 1))  # evenly on a logarithmic scale
         steps = STEPS[np.searchsorted(STEPS, wanted, side="right") - 1]
         items = np.empty(len(numbers), dtype=self._dtype(series[0].shape[0] if len(series) else 1))
@@ -126,14 +124,11 @@ class SeriesParts(PartSimilarity):
         from besvm.similarities.parts.kernels import windows
 
         step, normalized = kind
-        n_channels, n_moments = sample.shape
-        n_places = n_moments - (self.length - 1) * step
-        if n_places < self.regions:
-            raise ValueError(
-                f"a series must have at least {(self.length - 1) * step + self.regions} moments for parts of "
-                f"{self.length} moments, {step} apart, in {self.regions} regions, got one of {n_moments}; train on "
-                "series as short, or set max_dilation"
-            )
+        n_channels, span = len(sample), (self.length - 1) * step
+        missing = span + int(self.regions) - sample.shape[1]
+        if missing > 0:
+            sample = np.pad(sample, ((0, 0), (0, missing)), mode="edge")
+        n_places = sample.shape[1] - span
         augmented = not normalized and self.similarity is None
         values = np.empty((n_places, n_channels * self.length + 2 * augmented), dtype=np.float32)
         windows(sample, int(self.length), step, *self._scaling(normalized, n_channels), values)
