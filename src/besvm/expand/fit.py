@@ -12,7 +12,7 @@ from besvm._support.sizes import bytes_each, bytes_of, large_one
 from besvm._support.validation import described, shown
 from besvm.basis.choose import Candidates, Chosen, choose_basis, is_auto
 from besvm.blocks.plan import Limit, check_fits, limit_bytes
-from besvm.expand.expander import Expander, FittedMeasure, in_dtype
+from besvm.expand.expander import PACKED, Expander, FittedMeasure, in_dtype
 from besvm.expand.features import Behind, Samples, SharedFeatures
 from besvm.expand.precision import to_probe, working_dtype
 from besvm.expand.room import COPIES, OURS, WORTH_MEASURING, describing_bytes, in_parts, measured, steps_of
@@ -77,8 +77,13 @@ def fit_expander(
             common = chosen = choose_basis(basis, among, rng) if common is None else common
         n_exemplars = n_rows(chosen.items if chosen.rows is None else chosen.rows)
         if not similarity.precomputed:
-            each = bytes_each(X) if features is None else bytes_of(features.transform(large_one(X)))
-            check_fits(f"the {n_exemplars:,} exemplars", TAKEN * n_exemplars * each, memory_limit, "a smaller basis")
+            sample = large_one(X) if features is None else features.transform(large_one(X))
+            each = bytes_each(X) if features is None else bytes_of(sample)
+            probed = (
+                similarity.any_float and getattr(sample, "dtype", None) == np.float32
+            )  # and so packed in float64 too
+            need = (2 * PACKED if probed else TAKEN) * n_exemplars * each
+            check_fits(f"the {n_exemplars:,} exemplars", need, memory_limit, "a smaller basis")
         one = FittedMeasure(
             label=measure.label,
             similarity=similarity,
