@@ -11,8 +11,9 @@ from besvm._support.rows import evenly_spaced, n_rows, take
 from besvm._support.sizes import bytes_each, bytes_of, large_one
 from besvm._support.validation import described, shown
 from besvm.basis.choose import Candidates, Chosen, choose_basis, is_auto
+from besvm.blocks.estimates import PACKED
 from besvm.blocks.plan import Limit, check_fits, limit_bytes
-from besvm.expand.expander import PACKED, Expander, FittedMeasure, in_dtype
+from besvm.expand.expander import Expander, FittedMeasure, in_dtype
 from besvm.expand.features import Behind, Samples, SharedFeatures
 from besvm.expand.precision import to_probe, working_dtype
 from besvm.expand.room import COPIES, OURS, WORTH_MEASURING, describing_bytes, in_parts, measured, steps_of
@@ -57,7 +58,8 @@ def fit_expander(
     Exemplars, or features, that would take more memory than the limit are refused before they are computed.
     """
     shared = SharedFeatures(X, y, memory_limit)
-    room = limit_bytes(memory_limit) / ROOM_SHARE
+    limit = limit_bytes(memory_limit)
+    room = limit / ROOM_SHARE
     fitted: list[FittedMeasure] = []
     common: Chosen | None = None
     for place, measure in enumerate(measures):
@@ -70,7 +72,7 @@ def fit_expander(
         else:
             raw = features is None or similarity.raw_exemplars
             of_raw = similarity if raw else Behind(features, similarity, room / ROOM_SHARE)
-            among = Candidates(X, y, of_raw, weights)
+            among = Candidates(X, y, of_raw, weights, np.inf if memory_limit is None else limit - (0 if raw else room))
         if own:
             chosen = choose_basis(basis if measure.basis is None else measure.basis, among, rng)
         else:
