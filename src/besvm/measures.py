@@ -82,7 +82,7 @@ def parse_shorthand(text: str) -> Measure:
     if found is None or int(found[1]) == 0:
         raise ValueError(
             "a measure's shorthand is H, the cell size in pixels, and L, R or (rigid,local), like H8R or H4(2,1), "
-            f"or P, the size of the parts in pixels and maybe (regions), like P6 or P6(3); got {text!r}"
+            f"or P, the size of the parts in pixels and maybe (regions), like P6 or P6(3); got {shown(text)}"
         )
     cell, linear, rbf, rigid, local = found.groups()
     similarity: Similarity
@@ -116,7 +116,7 @@ def as_measures(measures: Any, what: str = "measures") -> list[Measure]:
         raise ValueError(f"{what} must name at least one similarity, got an empty list")
     names = [one[0] for one in several if _is_pair(one)]
     if len(set(names)) < len(names) or any("__" in name for name in names):
-        raise ValueError(f"the names of {what} must differ and hold no '__', got {names}")
+        raise ValueError(f"the names of {what} must differ and hold no '__', got {shown(names)}")
     return _numbered([as_measure(one, what) for one in several])
 
 
@@ -131,7 +131,7 @@ def _numbered(measures: list[Measure]) -> list[Measure]:
     ]
     if len(plain) > 1:
         for layer, place in enumerate(plain):
-            measures[place] = replace(measures[place], similarity=Precomputed(layer))
+            measures[place] = replace(measures[place], similarity=Precomputed(layer, len(plain)))
     return measures
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from besvm import Measure
@@ -261,6 +261,18 @@ def test_too_large_is_refused_with_the_figure_before_anything_is_computed():
     X, y = np.zeros((40_000, 1), dtype=np.float32), np.arange(40_000) % 4
     with pytest.raises(MemoryError, match=r"within 1.0 GB.* 20,000 rows, needs 8.5 GB \(its matrix alone 3.2 GB\)"):
         KernelSVMClassifier(Never(), memory_limit="1 GB").fit(X, y)
+
+
+def test_features_that_are_too_large_are_refused_before_they_are_computed():
+    """They were described first, and counted then."""
+
+    def widened(X):
+        assert len(X) < 500, "computed all the same"
+        return np.repeat(X, 2000, axis=1)
+
+    X, y = np.random.default_rng(0).normal(size=(500, 10)), np.arange(500) % 4
+    with pytest.raises(MemoryError, match=r"the features of 500 rows must stay within 100 MB, but needs 240 MB"):
+        KernelSVMClassifier(Measure(RBF(0.1), features=FunctionTransformer(widened)), memory_limit="100 MB").fit(X, y)
 
 
 def test_the_plan_is_told(three, capsys):

@@ -1,5 +1,6 @@
 """The data-driven bases, against naive loops on the whole matrix."""
 
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from besvm import BESVMClassifier, MeanNormScaler, Measure
-from besvm.basis import FarthestBasis, GradientBasis, PivotedBasis, RandomBasis
+from besvm.basis import FarthestBasis, GradientBasis, KMedoidsBasis, PivotedBasis, RandomBasis
 from besvm.basis.choose import Candidates, choose_basis
+from besvm.basis.contract import BasisSelector
 from besvm.basis.diverse import _Pairs
 from besvm.basis.gradient import _match
 from besvm.similarities import RBF, Linear, NegativeDistance, PairFunction, Precomputed, Sigmoid
@@ -237,3 +239,30 @@ def test_a_broken_similarity_is_explained(rng, Selector):
     X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
     with pytest.raises(ValueError, match="must be finite, got nan for the pair of training rows"):
         choose(Selector(4), X, y, PairFunction(lambda a, b: float("nan")))
+
+
+@pytest.mark.parametrize(
+    ("selector", "room"),
+    [
+        (KMedoidsBasis(30, max_rows=1500), 10_000_000),
+        (PivotedBasis(400, max_rows=1500), 4_000_000),
+        (FarthestBasis(400, max_rows=1500), 4_000_000),
+        (GradientBasis(100, max_rows=1500), 6_000_000),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BasisSelector) else "",
+)
+def test_choosing_keeps_to_the_room_there_is(selector, room, rng):
+    """The matrices of a selector were counted by no plan: KMedoidsBasis may make 4,000 x 4,000 of them."""
+    X, y = rng.normal(size=(3000, 6)), np.arange(3000) % 2
+
+    def peak(room: float) -> int:
+        tracemalloc.start()
+        rows = choose_basis(selector, Candidates(X, y, RBF(gamma=0.5), None, room), np.random.default_rng(0)).rows
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert len(rows) == selector.n
+        return most
+
+    assert peak(room) <= room < peak(np.inf)
+    with pytest.raises(MemoryError, match=r"rows by \w+Basis must stay within 2.0 kB, .* smaller basis"):
+        BESVMClassifier(RBF(gamma=0.5), basis=selector, memory_limit="2 kB").fit(X, y)

@@ -312,6 +312,8 @@ def test_what_cannot_stay_under_the_limit_is_refused_before_the_work(rng):
     X, y = rng.normal(size=(300, 2000)), np.arange(300) % 2
     with pytest.raises(MemoryError, match=r"the 300 exemplars must stay within 5.0 MB, .* use a smaller basis"):
         BESVMClassifier(basis=300, memory_limit="5 MB").fit(X, y)
+    with pytest.raises(MemoryError, match="the 300 exemplars must stay within 20 MB, but needs 24 MB"):
+        BESVMClassifier(basis=300, memory_limit="20 MB").fit(X.astype(np.float32), y)  # packed in float64 as well
     images = rng.integers(0, 256, (300, 64, 64), dtype=np.uint8)
     features = make_pipeline(FHOG(4), FunctionTransformer(flat), PCA(5))
     with pytest.raises(MemoryError, match=r"fitting the features PCA on 300 rows must stay within 5.0 MB"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import pickle
+import struct
 import tarfile
 import threading
 import warnings
@@ -329,6 +330,15 @@ def test_an_image_of_too_many_pixels_is_not_decoded(zoo: Path, monkeypatch: pyte
     Image.new("L", (8001, 8000)).save(zoo / "cat" / "0.png")
     monkeypatch.setattr(Image.Image, "resize", lambda *args: pytest.fail("decoded"))
     with pytest.raises(ValueError, match=r"0\.png: an image must have at most 64,000,000 pixels, got 8001 x 8000"):
+        load_images(zoo)
+
+
+@pytest.mark.parametrize(("side", "got"), [(9600, "9600 x 9600"), (14_000, "far more")])
+def test_of_too_many_pixels_our_limit_speaks_and_not_pillow_s(zoo: Path, side: int, got: str) -> None:
+    (zoo / "cat" / "0.bmp").write_bytes(
+        b"BM" + struct.pack("<IIIIiiHHIIIIII", 54, 0, 54, 40, side, side, 1, 24, *[0] * 6)
+    )
+    with pytest.raises(ValueError, match=rf"0\.bmp: an image must have at most 64,000,000 pixels, got {got}"):
         load_images(zoo)
 
 

@@ -16,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
 import reference_images as reference
+from besvm import BESVMClassifier, MeanNormScaler, Measure
 from besvm._support.threads import workers
 from besvm.features import FHOG, CellColor
 
@@ -252,6 +253,33 @@ def test_wrong_cells_are_refused(cell: int, images: np.ndarray) -> None:
     for descriptor in (FHOG(cell), CellColor(cell)):
         with pytest.raises(ValueError, match="cell"):
             descriptor.transform(images)
+
+
+@pytest.mark.parametrize("cell", [10**400, -(10**400), 10**5000], ids=["long", "negative", "longer"])
+def test_a_huge_cell_is_not_printed_whole(cell: int, images: np.ndarray) -> None:
+    with pytest.raises(ValueError, match="cell") as refused:
+        FHOG(cell).transform(images)
+    assert len(str(refused.value)) < 250
+
+
+def test_gray_images_are_not_compared_with_color_ones() -> None:
+    """The sentence was about the sizes of cells and descriptors."""
+    color = np.random.default_rng(0).integers(0, 256, (24, 16, 16, 3), dtype=np.uint8)
+    gray = color[..., 0]
+    for measure in (Measure("rigid", features=CellColor(8)), "rbf"):
+        model = BESVMClassifier(measure, basis=5).fit(color, np.arange(24) % 2)
+        with pytest.raises(ValueError, match="gray images, where those were color ones"):
+            model.predict(gray)
+    for features in (CellColor(8), make_pipeline(CellColor(8), MeanNormScaler())):
+        model = BESVMClassifier(Measure("rigid", features=features), basis=5)
+        for seen, other, sentence in (
+            (gray, color, "images must be gray ones like those of fit, got color ones"),
+            (list(gray), list(color), "images must be gray ones like those of fit, got color ones"),
+            (color, gray[..., None], "images must be color ones like those of fit, got gray ones"),
+        ):
+            model.fit(seen, np.arange(24) % 2).predict(seen)
+            with pytest.raises(ValueError, match=sentence):
+                model.predict(other)
 
 
 def test_other_wrong_parameters_are_refused(images: np.ndarray) -> None:

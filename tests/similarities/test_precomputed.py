@@ -85,6 +85,11 @@ def test_a_square_cut_by_cross_validation_keeps_its_layers():
         ("precomputed", behind(Z), "layer must say which of the 2 matrices in X is meant, from 0 on, got None"),
         (Precomputed(2), behind(Z), "layer must say which of the 2 matrices in X is meant, from 0 on, got 2"),
         (Precomputed("a"), behind(Z), "layer must say which of the 2 matrices in X is meant, from 0 on, got 'a'"),
+        (
+            ["precomputed"] * 2,
+            behind(Z)[:, :, [0, 1, 1]],
+            "as many matrices as 'precomputed' measures, 2, got 3; leave",
+        ),
         (["precomputed"] * 2, Z @ Z.T, r"needs X of shape \(samples, exemplars, matrices\), got \(60, 60\)"),
         (["precomputed"] * 2, np.stack([Z @ Z.T] * 2, axis=1), r"needs X of shape .* got \(60, 2, 60\)"),
     ],

@@ -128,7 +128,7 @@ def check_vectors(estimator: Any, X: Any, vectors: bool | None, reset: bool = Tr
     elif axes and axes[-1] < max(getattr(estimator, "_axes", []), default=0):
         raise ValueError(
             f"samples must have as many axes as those of fit, {estimator._axes[0]:g}, got {axes[-1]:g}; "
-            "a single sample x goes in as [x] (and gray images where there were colors as X[..., None])"
+            "a single sample x goes in as [x] (and gray images, where those were color ones, as np.stack([X] * 3, -1))"
         )
     return X.tocsr() if issparse(X) else X
 

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from besvm._support.rows import evenly_spaced, n_rows, take
+from besvm._support.sizes import bytes_of, large_one
 from besvm._support.threads import slices
-from besvm.blocks.estimates import copies_bytes
+from besvm.blocks.estimates import COPIES, copies_bytes
+from besvm.blocks.plan import check_fits
 from besvm.blocks.stores import CACHE_BYTES, rows_for
 from besvm.expand.expander import FittedMeasure, in_dtype
 from besvm.expand.features import Samples, SharedFeatures
@@ -123,12 +125,15 @@ def _halved(block: np.ndarray) -> np.ndarray:
     return block
 
 
-def fit_gram(X: Any, y: np.ndarray | None, measures: list[Measure], weights: np.ndarray) -> tuple[Gram, list[Seen]]:
+def fit_gram(
+    X: Any, y: np.ndarray | None, measures: list[Measure], weights: np.ndarray, limit: int
+) -> tuple[Gram, list[Seen]]:
     """Fit features and similarities on the rows of X; return the sum and what its measures compare of X.
 
-    Measures of weight 0 are left out.
+    Measures of weight 0 are left out. Features that would take more bytes than the limit, with the copies of them that
+    training makes, are refused before they are computed.
     """
-    n, shared = n_rows(X), SharedFeatures(X, y)
+    n, shared = n_rows(X), SharedFeatures(X, y, limit)
     parts = []
     for measure, weight in zip(measures, weights, strict=True):
         if weight == 0:
@@ -140,6 +145,8 @@ def fit_gram(X: Any, y: np.ndarray | None, measures: list[Measure], weights: np.
                 "use BESVMClassifier"
             )
         parts.append(Term(measure.label, similarity, number, float(weight)))
+    one_row = [bytes_of(transformer.transform(large_one(X))) for transformer in shared.transformers]
+    check_fits(f"the features of {n:,} rows", COPIES * n * sum(one_row), limit)
     seen = _seen(parts, Samples(X, shared.transformers))
     for part, one in zip(parts, seen, strict=True):
         if part.similarity.precomputed:

@@ -119,7 +119,7 @@ class KernelSVMClassifier(OneVsOneClassifier):
         with workers(self.n_jobs):
             limit = limit_bytes(self.memory_limit)
             plan_pairs(sizes, 4, self.spectrum, True, limit)  # refused before the features are computed, if at all
-            gram, seen = fit_gram(data.X, classes[data.labels], measures, mixture)
+            gram, seen = fit_gram(data.X, classes[data.labels], measures, mixture, limit)
             plan = plan_pairs(sizes, gram.dtype.itemsize, self.spectrum, gram.psd, limit, bytes_of_copies(seen))
             say(self.verbose, str(plan))
             items = [gram.items(seen, rows) for rows in rows_of]

@@ -185,7 +185,7 @@ class _Search:
             raise MemoryError(f"with {what} of {show_bytes(held)} in memory, {error}") from None
         most = max(one.need for one in self.plans)
         say(params.verbose, f"{what} take {show_bytes(held)}, the search {show_bytes(most)} in all")
-        self.gram, seen = fit_gram(data.X, data.classes[data.labels], measures, np.ones(2))
+        self.gram, seen = fit_gram(data.X, data.classes[data.labels], measures, np.ones(2), limit)
         plan(everyone, self.gram.dtype.itemsize, bytes_of_copies(seen))
         self.matrices = [np.empty((n, n), dtype=np.float32) for _ in measures]
         items = self.gram.items(seen, np.arange(n))

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Set
+from copy import copy
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -11,7 +12,7 @@ from scipy.sparse import issparse
 
 from besvm._support.rows import items, n_rows
 from besvm._support.validation import is_whole, shown
-from besvm.basis.contract import RandomBasis, check_size
+from besvm.basis.contract import BasisSelector, RandomBasis, check_size
 from besvm.similarities.contract import Similarity
 
 AUTO_SIZE = 1000
@@ -33,6 +34,7 @@ class Candidates:
     y: np.ndarray | None
     similarity: Similarity  # of the raw samples
     weights: np.ndarray | None = None
+    room: float = np.inf  # bytes that choosing may take
 
     @property
     def rows(self) -> np.ndarray:
@@ -95,7 +97,11 @@ class _Selected(_Choice):
         X, y, rows = among.X, among.y, among.rows
         if len(rows) < n_rows(X):  # the others it does not even see
             X, y = among.similarity.subset(X, rows), None if y is None else y[rows]
-        chosen = _checked_rows(self.selector(X, y, among.similarity, rng), len(rows), "the selector's rows")
+        selector = self.selector
+        if isinstance(selector, BasisSelector):
+            selector = copy(selector)  # what the user gave stays as it is
+            selector.room = among.room
+        chosen = _checked_rows(selector(X, y, among.similarity, rng), len(rows), "the selector's rows")
         return Chosen(rows[chosen])
 
 

@@ -9,11 +9,14 @@ from sklearn.base import BaseEstimator
 
 from besvm._support.rows import n_rows
 from besvm._support.validation import check_block, check_common, is_number, is_positive, is_whole, shown
+from besvm.blocks.plan import check_fits
 from besvm.similarities.contract import Similarity
 
 
 class BasisSelector(BaseEstimator, ABC):  # type: ignore[misc]
     """Abstract: a function (X, y, similarity, rng) -> row numbers, with its parameters."""
+
+    room: float = np.inf  # bytes that choosing may take; no parameter, but set by whoever has a memory_limit
 
     @abstractmethod
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
@@ -37,6 +40,12 @@ def checked_similarities(
         dtype,
     )
     return np.array(S)  # a copy: it will be normalized in place
+
+
+def check_room(what: str, need: int, room: float) -> None:
+    """Refuse a choice that takes more memory than there is room for."""
+    if need > room:
+        check_fits(what, need, room, "a smaller basis")
 
 
 def pools_of(selector: Any, n: int, y: np.ndarray | None) -> list[tuple[np.ndarray, int]]:

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from besvm._support.rows import n_rows, take
-from besvm.basis.contract import BasisSelector, checked_similarities, pools_of, subsample
+from besvm._support.sizes import bytes_each
+from besvm.basis.contract import BasisSelector, check_room, checked_similarities, pools_of, subsample
+from besvm.blocks.estimates import PACKED
 from besvm.similarities.contract import Similarity
 
 COLUMNS_AT_ONCE = 64  # enough for the tiles of a similarity to run at full speed
+SQUARES = 16  # bytes for every pair of rows: similarities, checked and copied, and the distances made of them
 NOTHING = 1e-6  # a residual below this share of the largest is rounding
 
 
@@ -32,9 +35,22 @@ class _ClasswiseBasis(BasisSelector):
         for pool, quota in pools_of(self, n_rows(X), y):
             rows = subsample(pool, max(self.max_rows, quota), rng)
             if 0 < quota < len(rows):
+                rows = subsample(rows, self._most_rows(len(rows), quota, bytes_each(X)), rng)
                 rows = rows[self._choose(_Pairs(X, rows, similarity), quota, rng)]
             chosen.append(rows[:quota])
         return np.sort(np.concatenate(chosen))
+
+    def _most_rows(self, n: int, quota: int, each: int) -> int:
+        """Return how many of n rows, of so many bytes ``each``, there is room to choose from."""
+        while self._takes(n, quota, each) > self.room and n > quota + 1:
+            n = max(quota + 1, 3 * n // 4)
+        what = f"choosing {quota:,} of {n:,} rows by {type(self).__name__}"
+        check_room(what, self._takes(n, quota, each), self.room)
+        return n
+
+    def _takes(self, n: int, quota: int, each: int) -> int:
+        """Return the bytes that choosing takes: the rows, and columns of similarities for the quota and some more."""
+        return 2 * n * each + 8 * n * (quota + 6 * COLUMNS_AT_ONCE)
 
     @abstractmethod
     def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
@@ -58,8 +74,8 @@ class PivotedBasis(_ClasswiseBasis):
     n, per_class, balanced
         As in :class:`RandomBasis`; the classes are treated one by one.
     max_rows : int, default=4000
-        A class (or the whole of X) with more rows is represented by a random subsample of this size; memory is
-        ``max_rows`` times the number of rows wanted.
+        A class (or the whole of X) with more rows is represented by a random subsample of this size, or of fewer
+        where ``memory_limit`` asks for it; memory is ``max_rows`` times the number of rows wanted.
 
     Examples
     --------
@@ -141,7 +157,8 @@ class FarthestBasis(_ClasswiseBasis):
                 free = np.setdiff1d(np.arange(n), [*chosen, *known])
                 likely = free[np.argsort(-nearest[free], kind="stable")[: at_once - 1]] if len(chosen) > 1 else free[:0]
                 places = np.array([last, *likely])
-                known |= dict(zip(places.tolist(), pairs.columns(places).T, strict=True))
+                columns = pairs.columns(places).T
+                known |= {int(place): column.copy() for place, column in zip(places, columns, strict=True)}
             nearest = np.minimum(nearest, pairs.own + pairs.own[last] - 2 * known.pop(last))
             nearest[last] = -np.inf
             if len(chosen) == quota:
@@ -178,6 +195,9 @@ class KMedoidsBasis(_ClasswiseBasis):
     ) -> None:
         super().__init__(n, per_class=per_class, max_rows=max_rows)
         self.max_iter = max_iter
+
+    def _takes(self, n: int, quota: int, each: int) -> int:
+        return (1 + PACKED) * n * each + SQUARES * n**2
 
     def _choose(self, pairs: _Pairs, quota: int, rng: np.random.Generator) -> np.ndarray:
         everyone = np.arange(len(pairs.rows))

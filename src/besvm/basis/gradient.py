@@ -1,19 +1,24 @@
 """Rows that help to tell the classes apart."""
 
 from dataclasses import replace
+from math import ceil
 from typing import Any
 
 import numpy as np
 
 from besvm._support.rows import n_rows
+from besvm._support.sizes import bytes_each
+from besvm._support.threads import n_workers
 from besvm._support.validation import check_block, check_common, check_loss_weight
-from besvm.basis.contract import BasisSelector, RandomBasis, pools_of, subsample
+from besvm.basis.contract import BasisSelector, RandomBasis, check_room, pools_of, subsample
 from besvm.blocks import MemoryBlocks
+from besvm.blocks.estimates import PACKED, last_rank, newton_bytes
 from besvm.normalize.affine import fit_mean_norm
 from besvm.similarities.contract import Similarity
 from besvm.solver.newton import solve
 from besvm.solver.problem import Problem, Result
 
+SIMILARITY = 16  # bytes for every similarity: as it comes, checked, and copied
 SETTLED = 1e-2  # the tolerance of the solver: an order of the rows is wanted, not a model
 
 
@@ -38,7 +43,7 @@ class GradientBasis(BasisSelector):
     n_rounds : int, default=8
     max_rows : int, default=4000
         The loss is that of a random subsample of about this many rows, the classes in proportion; memory is
-        ``max_rows`` times the candidates.
+        ``max_rows`` times the candidates. Where ``memory_limit`` asks for it, there are fewer of both.
 
     Examples
     --------
@@ -94,19 +99,19 @@ class _Stage:
             raise ValueError(f"{type(selector).__name__} needs class labels; give y, or use PivotedBasis")
         check_common(selector)
         self.C = check_loss_weight(selector.C)
-        oversample = max(1.0, selector.oversample)
         pools = pools_of(selector, n_rows(X), y)
         labels = np.unique(y, return_inverse=True)[1]
+        max_rows, oversample = _within_room(selector, sum(quota for _, quota in pools), labels.max() + 1, X, similarity)
         if selector.per_class is None:
             total = sum(quota for _, quota in pools)
-            some = RandomBasis(min(n_rows(X), int(np.ceil(oversample * total))))
+            some = RandomBasis(min(n_rows(X), ceil(oversample * total)))
             self.rows = some(X, y, similarity, rng)  # of the candidates
             self.groups, self.quotas = np.zeros(len(self.rows), dtype=int), np.array([total])
         else:
-            each = [subsample(rows, int(np.ceil(oversample * quota)), rng) for rows, quota in pools]
+            each = [subsample(rows, ceil(oversample * quota), rng) for rows, quota in pools]
             self.rows = np.concatenate(each)
             self.groups, self.quotas = labels[self.rows], np.array([quota for _, quota in pools])
-        share = min(1.0, selector.max_rows / n_rows(X))
+        share = min(1.0, max_rows / n_rows(X))
         rows_of = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
         if len(rows_of) < 2:
             raise ValueError(f"{type(selector).__name__} needs rows of at least two classes, got one")
@@ -141,6 +146,27 @@ class _Stage:
         signs = self.problem.signs()
         margins = signs.mean(axis=0) if solution is None else solution.margins
         return (signs * np.maximum(1 - signs * margins, 0)).astype(np.float32)
+
+
+def _within_room(selector: Any, wanted: int, n_classes: int, X: Any, similarity: Similarity) -> tuple[int, float]:
+    """Return how many rows, and how many candidates for each one wanted, there is room for; refuse if for none."""
+    n, each = n_rows(X), bytes_each(X)
+    rows, oversample = min(selector.max_rows, n), max(1.0, selector.oversample)
+
+    def takes() -> int:
+        candidates = min(n, ceil(oversample * wanted))
+        width, kept = (similarity.columns_each * number for number in (candidates, wanted))
+        compared = (2 * rows + (1 + PACKED) * candidates) * each + SIMILARITY * rows * width
+        trained = newton_bytes(rows, kept, n_classes, 4, "memory", n_workers(), last_rank(kept + 1))
+        return max(compared, 4 * width * (rows + width) + 8 * rows * kept + trained)
+
+    while takes() > selector.room and (rows > wanted or oversample > 1):
+        if rows > wanted:
+            rows = max(wanted, 3 * rows // 4)
+        else:
+            oversample = max(1.0, 0.75 * oversample)
+    check_room(f"choosing {wanted:,} of {n:,} rows by {type(selector).__name__}", takes(), selector.room)
+    return rows, oversample
 
 
 def _match(

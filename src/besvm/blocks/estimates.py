@@ -20,10 +20,12 @@ COMPUTED = 8  # blocks: one of similarities, what a similarity takes beside it, 
 ROW_ARRAYS = 10  # arrays of (n, n_columns) that a solver holds at once
 COLUMN_ARRAYS = 12  # of (width, n_columns), in float64
 SKETCH_ARRAYS = 5  # of (width, test vectors), in float64
+PACKED = 5  # times the exemplars: themselves, what is packed of them, and what packing makes for a while
 EIGEN_ARRAYS = 7  # of a matrix's own size, in float64, that its eigenvectors take, with their work space
 
 # for every entry of a pair's matrix: float64 itself and LIBSVM's float32 cache, then what the spectrum takes
 PAIR, CHECK, SQUARE, EIGEN = 12, 8, 16, 48
+COPIES = 3  # of the items that a kernel SVM compares
 PAIR_VIEW = 40  # for every entry of a pair's matrix that is looked at: itself, its spectrum fixed, its eigenvectors
 
 
@@ -160,4 +162,4 @@ def dual_bytes(rows: int, width: int, cache: int) -> int:
 def copies_bytes(seen: Sequence[object]) -> int:
     """Return what a kernel SVM's copies of the items take: class by class, packed for comparing, and as exemplars."""
     different = {id(one): int(getattr(one, "nbytes", 0)) for one in seen}
-    return 3 * sum(different.values())
+    return COPIES * sum(different.values())

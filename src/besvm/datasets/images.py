@@ -3,6 +3,7 @@
 import os
 import threading
 import warnings
+from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,12 @@ import numpy as np
 
 from besvm._support.extras import optional
 from besvm._support.threads import thread_map
-from besvm._support.validation import check_choice, is_whole
+from besvm._support.validation import check_choice, is_whole, shown
 
 # Nothing else is opened, whatever a file is called: some formats that Pillow knows start other programs.
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 MAX_PIXELS = 64_000_000  # that an image may have; a file of some kilobytes can claim any number
+TOO_LARGE = f"an image must have at most {MAX_PIXELS:,} pixels"
 LARGE = 1_000_000  # pixels above which images are decoded one at a time, and not one in every thread
 _one_at_a_time = threading.Lock()
 
@@ -53,12 +55,12 @@ def load_images(
     """
     check_choice("errors", errors, ("raise", "skip"))
     if size is not None and not (np.shape(size) == (2,) and all(is_whole(side, 1) for side in size)):
-        raise ValueError(f"size must be (height, width) of at least one pixel each, got {size!r}")
+        raise ValueError(f"size must be (height, width) of at least one pixel each, got {shown(size)}")
     paths, classes = _list_images(Path(folder))
     images: Any = [] if size is None else np.empty((len(paths), *size, 3), dtype=np.uint8)
     labels: list[str] = []
     problems: list[str] = []
-    for label, image in zip(classes, thread_map(lambda path: _read_image(path, size), paths), strict=True):
+    for label, image in zip(classes, _read_images(paths, size), strict=True):
         if isinstance(image, str):
             problems.append(image)
             continue
@@ -95,6 +97,13 @@ def _list_images(folder: Path) -> tuple[list[Path], list[str]]:
     return [file for found in files.values() for file in found], [name for name, found in files.items() for _ in found]
 
 
+def _read_images(paths: list[Path], size: tuple[int, int] | None) -> Iterator[np.ndarray | str]:
+    """Yield every image (h, w, 3), or what is wrong with it."""
+    bomb = optional("PIL.Image", "reading images").DecompressionBombWarning
+    with warnings.catch_warnings(action="ignore", category=bomb):  # our own limit is lower, and speaks
+        yield from thread_map(lambda path: _read_image(path, size), paths)
+
+
 def _read_image(path: Path, size: tuple[int, int] | None) -> np.ndarray | str:
     """Return the image (h, w, 3), or what is wrong with it."""
     image_module, operations = (optional(name, "reading images") for name in ("PIL.Image", "PIL.ImageOps"))
@@ -103,11 +112,13 @@ def _read_image(path: Path, size: tuple[int, int] | None) -> np.ndarray | str:
         alone = _one_at_a_time if file.width * file.height > LARGE else nullcontext()
         with alone, closing(file):  # which frees what was decoded, before the next one is
             if file.width * file.height > MAX_PIXELS:
-                raise ValueError(f"an image must have at most {MAX_PIXELS:,} pixels, got {file.width} x {file.height}")
+                raise ValueError(f"{TOO_LARGE}, got {file.width} x {file.height}")
             if size is not None:  # JPEG is decoded at a fraction of its size, twice what is wanted or more
                 file.draft(None, (2 * max(size), 2 * max(size)))
             operations.exif_transpose(file, in_place=True)  # upright, as a viewer would show it
             return _pixels(file, size, image_module)
+    except image_module.DecompressionBombError:  # Pillow's limit, far above ours
+        return f"{path}: {TOO_LARGE}, got far more"
     except image_module.UnidentifiedImageError:
         return f"{path}: must be an image as {', '.join(FORMATS)}, got another format or a damaged file"
     except Exception as error:  # decoders raise whatever a broken file leads them to

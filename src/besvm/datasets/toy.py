@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from besvm._support.validation import shown
+
 
 def make_toy(
     n_samples: int = 200, noise: float = 0.0, random_state: Any = None, imbalance: float = 1.0
@@ -42,9 +44,9 @@ def make_toy(
     ((100, 2), np.int64(75), np.int64(25))
     """
     if noise < 0:
-        raise ValueError(f"noise must be at least 0, got {noise!r}")
+        raise ValueError(f"noise must be at least 0, got {shown(noise)}")
     if imbalance <= 0:
-        raise ValueError(f"imbalance must be above 0, got {imbalance!r}")
+        raise ValueError(f"imbalance must be above 0, got {shown(imbalance)}")
     n_ones = round(n_samples / (1 + imbalance))
     if not 0 < n_ones < n_samples:
         raise ValueError(

@@ -11,14 +11,13 @@ from besvm._support.rows import n_rows, span, take
 from besvm._support.sizes import bytes_each, bytes_of
 from besvm._support.threads import n_workers, slices, thread_map
 from besvm._support.validation import check_block
+from besvm.blocks.estimates import PACKED
 from besvm.blocks.stores import rows_per_block
 from besvm.expand.features import Samples
 from besvm.expand.room import COPIES, rows_of_work
 from besvm.similarities.contract import Similarity
 from besvm.similarities.parts import PartSimilarity, Pieces
 from besvm.similarities.variants import variants_of
-
-PACKED = 5  # times the exemplars: themselves, what is packed of them, and what packing makes for a while
 
 
 @dataclass

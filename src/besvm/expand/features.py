@@ -13,6 +13,7 @@ from besvm._support.sizes import bytes_of, large_one, some_described
 from besvm._support.threads import slices
 from besvm._support.validation import described, shown
 from besvm.blocks.plan import Limit
+from besvm.blocks.stores import CACHE_BYTES
 from besvm.expand.room import describing_bytes, fit_features, rows_of_work
 from besvm.measures import Measure
 from besvm.similarities.contract import Similarity
@@ -52,9 +53,7 @@ class SharedFeatures:
         X = self.X
         if self._warned or not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and X.shape[1] > 2):
             return
-        some = evenly_spaced(X, SETTLE_ROWS)
-        with np.errstate(over="ignore", invalid="ignore"):
-            spread = some.std(axis=0, dtype=np.float64)[some.min(axis=0) < some.max(axis=0)]
+        spread = _spread(X)
         self._warned = len(spread) > 2 and bool(spread.max() > UNEVEN * np.median(spread))
         if self._warned:
             warnings.warn(
@@ -70,6 +69,17 @@ class SharedFeatures:
         if number not in self._some:
             self._some[number] = some_described(self.transformers[number], self.X)  # type: ignore[index]
         return self._some[number]
+
+
+def _spread(X: np.ndarray) -> np.ndarray:
+    """Return the standard deviation of every column that varies on some rows; a few at a time, as X may be wide."""
+    columns_each = max(1, CACHE_BYTES // (8 * min(len(X), SETTLE_ROWS)))
+    spread = []
+    for columns in slices(X.shape[1], columns_each):
+        some = evenly_spaced(X[:, columns], SETTLE_ROWS)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread.append(some.std(axis=0, dtype=np.float64)[some.min(axis=0) < some.max(axis=0)])
+    return np.concatenate(spread)
 
 
 class Samples:

@@ -11,6 +11,7 @@ from besvm._support.rows import evenly_spaced, n_rows, take
 from besvm._support.sizes import bytes_each, bytes_of, large_one
 from besvm._support.validation import described, shown
 from besvm.basis.choose import Candidates, Chosen, choose_basis, is_auto
+from besvm.blocks.estimates import PACKED
 from besvm.blocks.plan import Limit, check_fits, limit_bytes
 from besvm.expand.expander import Expander, FittedMeasure, in_dtype
 from besvm.expand.features import Behind, Samples, SharedFeatures
@@ -59,7 +60,8 @@ def fit_expander(
     Exemplars, or features, that would take more memory than the limit are refused before they are computed.
     """
     shared = SharedFeatures(X, y, memory_limit)
-    room = limit_bytes(memory_limit) / ROOM_SHARE
+    limit = limit_bytes(memory_limit)
+    room = limit / ROOM_SHARE
     fitted: list[FittedMeasure] = []
     common: Chosen | None = None
     for place, measure in enumerate(measures):
@@ -73,7 +75,7 @@ def fit_expander(
         else:
             raw = features is None or similarity.raw_exemplars
             of_raw = similarity if raw else Behind(features, similarity, room / ROOM_SHARE)
-            among = Candidates(X, y, of_raw, weights)
+            among = Candidates(X, y, of_raw, weights, np.inf if memory_limit is None else limit - (0 if raw else room))
         meant = basis if measure.basis is None else measure.basis
         if isinstance(similarity, PartSimilarity):
             pieces = choose_parts(meant, similarity, features, among, rng)
@@ -84,8 +86,11 @@ def fit_expander(
             common = chosen = choose_basis(basis, among, rng) if common is None else common
         n_exemplars = n_rows(chosen.items if chosen.rows is None else chosen.rows)
         if not (similarity.precomputed or similarity.of_parts):
-            each = bytes_each(X) if features is None else bytes_of(features.transform(large_one(X)))
-            check_fits(f"the {n_exemplars:,} exemplars", TAKEN * n_exemplars * each, memory_limit, "a smaller basis")
+            sample = large_one(X) if features is None else features.transform(large_one(X))
+            each = bytes_each(X) if features is None else bytes_of(sample)
+            probed = similarity.any_float and getattr(sample, "dtype", None) == np.float32  # packed in float64 as well
+            need = (2 * PACKED if probed else TAKEN) * n_exemplars * each
+            check_fits(f"the {n_exemplars:,} exemplars", need, memory_limit, "a smaller basis")
         one = FittedMeasure(
             label=measure.label,
             similarity=similarity,

@@ -70,6 +70,7 @@ def choose_parts(
         None if y is None else y[pool.samples],
         AmongPieces(similarity, pool, see),
         None if weights is None else weights[pool.samples],
+        among.room,
     )
     chosen = choose_basis(basis, candidates, rng)
     return None if chosen.rows is None else pool.take(chosen.rows)

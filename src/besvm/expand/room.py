@@ -77,7 +77,7 @@ def fit_features(transformer: Any, X: Any, y: Any, memory_limit: Limit) -> Any:
         first = []
     one = large_one(X)
     for step in first:
-        one = step.transform(one)
+        one = step.fit(one).transform(one)  # nothing to learn, but perhaps something to check later samples by
     need = 2 * n_rows(X) * bytes_of(one)  # what is learned from, and one copy of it
     alone = len(first) + 1 == len(steps_of(transformer))  # there is nothing else to learn
     if alone and first and isinstance(last, MeanNormScaler) and need > WORK_BYTES:

@@ -1,13 +1,13 @@
 """Descriptors of images on a grid of cells: FHOG, histograms of oriented gradients, and the mean color."""
 
 from functools import reduce
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from besvm._support.validation import check_choice, is_whole, shown
-from besvm.features.pixels import describe
+from besvm._support.validation import check_choice, forget, is_whole, shown
+from besvm.features.pixels import channels_of, describe
 
 N_CHANNELS = 31
 FIRST_UNDIRECTED, FIRST_TEXTURE = 18, 27
@@ -224,6 +224,13 @@ class CellColor(GridDescriptor):
     def __init__(self, cell: int = 4) -> None:
         self.cell = cell
 
+    def fit(self, X: Any = None, y: Any = None) -> Self:
+        """Remember whether the images are gray or in color: the two cannot be compared."""
+        forget(self, "channels_")
+        if X is not None:
+            self.channels_ = channels_of(X)
+        return self
+
     def transform(self, X: Any) -> np.ndarray | list[np.ndarray]:
         """Return the mean colors of the cells of images, given as for :meth:`FHOG.transform`.
 
@@ -233,6 +240,10 @@ class CellColor(GridDescriptor):
             From 0 (black) to 1 (white): integers divided by 255 (uint16: 65535), floats taken as they are.
             For a list, a list of arrays (h // cell, w // cell, channels).
         """
+        other = channels_of(X) - getattr(self, "channels_", channels_of(X))
+        if other:
+            wanted, got = ("gray", "color") if other == {3} else ("color", "gray")
+            raise ValueError(f"images must be {wanted} ones like those of fit, got {got} ones; convert these or those")
         return describe(X, self.cell, None, self._fill)
 
     def _fill(self, pixels: np.ndarray, out: np.ndarray) -> None:

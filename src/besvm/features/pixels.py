@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_scalar
 
 from besvm._support.threads import slices, thread_map
+from besvm._support.validation import check_count, is_whole, shown
 
 BLOCK_VALUES = 1 << 18  # a megabyte of float32 pixels, which stays in a core's cache until the loop reads it
 LARGEST_VALUE = 1e9  # large enough for any unit, small enough for its square times many pixels in float32
@@ -22,7 +22,9 @@ def describe(X: Any, cell: int, n_values: int | None, fill: Fill) -> np.ndarray 
 
     An array of images gives an array (n, H, W, n_values), a list of images a list of arrays (H, W, n_values).
     """
-    check_scalar(cell, "cell", (int, np.integer), min_val=1)
+    if not is_whole(cell):
+        raise TypeError(f"cell must be a whole number of pixels, got {shown(cell)}")
+    check_count("cell", cell)
     if isinstance(X, (list, tuple)) or getattr(X, "dtype", None) == np.dtype(object):
         return list(thread_map(lambda item: _describe_one(*item, cell, n_values, fill), enumerate(X)))
     images = _as_batch(np.asarray(X))
@@ -35,6 +37,13 @@ def describe(X: Any, cell: int, n_values: int | None, fill: Fill) -> np.ndarray 
     for _ in thread_map(work, slices(len(images), rows_each)):
         pass
     return out
+
+
+def channels_of(X: Any) -> set[int]:
+    """Return how many colors the images have: 1, 3, or what each image of a list has."""
+    if isinstance(X, (list, tuple)) or getattr(X, "dtype", None) == np.dtype(object):
+        return {shape[2] if len(shape) == 3 else 1 for shape in map(np.shape, X)}
+    return {_as_batch(np.asarray(X)).shape[3]}
 
 
 def _describe_one(number: int, image: Any, cell: int, n_values: int | None, fill: Fill) -> np.ndarray:
@@ -76,7 +85,7 @@ def _empty_grids(images: np.ndarray, cell: int, n_values: int | None) -> np.ndar
     n, height, width, n_channels = images.shape
     if min(height, width) < cell:
         raise ValueError(
-            f"images must be at least one cell, {cell} x {cell} pixels, got {height} x {width}; "
+            f"images must be at least one cell, {shown(cell)} x {shown(cell)} pixels, got {height} x {width}; "
             "enlarge them or use a smaller cell"
         )
     return np.empty((n, height // cell, width // cell, n_values or n_channels), dtype=np.float32)

@@ -131,7 +131,7 @@ class Crops:
         image = _as_image(image)
         m, (h, w) = self.margin, image.shape[:2]
         if m >= min(h, w):
-            raise ValueError(f"margin must be smaller than the image, {h} x {w} pixels, got {m}")
+            raise ValueError(f"margin must be smaller than the image, {h} x {w} pixels, got {shown(m)}")
         smooth = _as_float(image)
         factors = (h / (h - m), w / (w - m), 1)[: image.ndim]
         crops = [

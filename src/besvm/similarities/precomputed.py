@@ -23,6 +23,8 @@ class Precomputed(Similarity):
     ----------
     layer : int, optional
         Which of several matrices, X[:, :, layer]. Where measures are several "precomputed", each gets the next one.
+    layers : int, optional
+        How many matrices there must be; by default any number. Several "precomputed" must be as many as the matrices.
 
     Examples
     --------
@@ -36,8 +38,9 @@ class Precomputed(Similarity):
     vectors: ClassVar[bool] = True
     precomputed: ClassVar[bool] = True
 
-    def __init__(self, layer: int | None = None) -> None:
+    def __init__(self, layer: int | None = None, layers: int | None = None) -> None:
         self.layer = layer
+        self.layers = layers
 
     def matrix(self, X: Any) -> np.ndarray:
         """Return the matrix that is meant, of shape (samples, exemplars)."""
@@ -54,6 +57,11 @@ class Precomputed(Similarity):
             raise ValueError(
                 f"layer must say which of the {X.shape[2]} matrices in X is meant, from 0 on, got {shown(layer)}; "
                 "or name as many measures as there are matrices, as in ['precomputed', 'precomputed']"
+            )
+        if self.layers is not None and self.layers != X.shape[2]:
+            raise ValueError(
+                f"there must be as many matrices as 'precomputed' measures, {shown(self.layers)}, got {X.shape[2]}; "
+                "leave some out, or say which are meant, as in [Precomputed(layer=0), Precomputed(layer=2)]"
             )
         return X[:, :, layer]
 
