@@ -23,7 +23,7 @@ from besvm.solver.design import TINY, Intercept
 from besvm.solver.l1_model import Model, shrunk, smallest_subgradient
 from besvm.solver.problem import Problem, Result
 
-LOOSE, TIGHT = 0.25, 0.01  # a model is minimized until its subgradient is such a share of what it was
+LOOSE, TIGHT = 0.25, 0.1  # a model is minimized until its subgradient is such a share of what it was
 SMALL_SET, EXACT = 128, 1e-10
 ARMIJO = 1e-2  # the share of the promised decrease that a step must bring
 MAX_HALVINGS = 30
