@@ -86,7 +86,7 @@ def solve_l1(
         return _ProximalNewton(blocks, problem, C, intercept, limit)
 
     n, D = blocks.shape
-    dense = 8 * (D + 1) * (2 * n + 2 * (D + 1))  # for an interior-point method: rows, Hessian, and a copy of each
+    dense = 8 * (D + 1) * (4 * n + 2 * (D + 1))  # for an interior-point method: rows and Hessian, with their copies
     if dense > hessian_bytes:
         return solve_columns(make, blocks, problem, together, tol, max_iter, start, report)
     result = solve_columns(make, blocks, problem, together, tol, min(max_iter, MOST_STEPS), start, report)
