@@ -176,3 +176,14 @@ def test_a_small_c_leaves_nothing_wherever_it_starts(problem_data, dtype):
         assert (got.coef == 0).all()
         share = np.bincount(y) / len(y)
         np.testing.assert_allclose(got.intercept, 2 * share - 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_and_columns_are_gathered_in_c_order(rng, order):
+    from besvm.solver.l1_kernels import gathered
+
+    X = np.asarray(rng.normal(size=(30, 20)).astype(np.float32), order=order)
+    rows, columns = np.array([0, 3, 29]), np.array([19, 0, 5, 5])
+    part = gathered(X, rows, columns)
+    assert part.flags.c_contiguous
+    assert np.array_equal(part, X[rows][:, columns])

@@ -99,6 +99,12 @@ class Columns(ABC):
             gained = self.step()
             self.stalled = np.where(gained, 0, self.stalled + 1)
             n_iter += 1
+        return self.result(W, margins, objective, gap, tol, n_iter)
+
+    def result(
+        self, W: np.ndarray, margins: np.ndarray, objective: np.ndarray, gap: np.ndarray, tol: float, n_iter: int
+    ) -> Result:
+        """Return these weights, seen from the mean, as they are seen from zero, and how the solve ended."""
         return Result(
             coef=W[:-1],
             intercept=self.design.constant * W[-1] - self.design.mean @ W[:-1],

@@ -17,17 +17,19 @@ import numpy as np
 
 from besvm._support.threads import thread_map
 from besvm.blocks.estimates import HESSIAN_BYTES, l1_budget
-from besvm.blocks.stores import RowBlocks
+from besvm.blocks.stores import InFloat64, RowBlocks
 from besvm.solver.columns import Columns, Report, Start, solve_columns
 from besvm.solver.design import TINY, Intercept
+from besvm.solver.interior import Interior
 from besvm.solver.l1_model import Model, shrunk, smallest_subgradient
 from besvm.solver.problem import Problem, Result
 
-LOOSE, TIGHT = 0.25, 0.01  # a model is minimized until its subgradient is such a share of what it was
+LOOSE, TIGHT = 0.25, 0.1  # a model is minimized until its subgradient is such a share of what it was
 SMALL_SET, EXACT = 128, 1e-10
 ARMIJO = 1e-2  # the share of the promised decrease that a step must bring
 MAX_HALVINGS = 30
 FIRST_STAGE = 10.0  # the steepest slope at w = 0, relative to the penalty, that C is lowered to at first
+MOST_STEPS = 100  # where an interior-point method can take over
 STAGE, STAGE_GAP = 10.0, 0.3  # C is raised by this factor once the duality gap is this small
 
 
@@ -83,7 +85,17 @@ def solve_l1(
     def make(blocks: RowBlocks, problem: Problem) -> _ProximalNewton:
         return _ProximalNewton(blocks, problem, C, intercept, limit)
 
-    return solve_columns(make, blocks, problem, together, tol, max_iter, start, report)
+    n, D = blocks.shape
+    dense = 8 * (D + 1) * (4 * n + 2 * (D + 1))  # for an interior-point method: rows and Hessian, with their copies
+    if dense > hessian_bytes:
+        return solve_columns(make, blocks, problem, together, tol, max_iter, start, report)
+    result = solve_columns(make, blocks, problem, together, tol, min(max_iter, MOST_STEPS), start, report)
+    columns = np.flatnonzero(~result.converged)
+    if not len(columns) or result.n_iter >= max_iter:
+        return result
+    inside = make(InFloat64(blocks), problem.keep(columns)).from_inside(tol, max_iter - result.n_iter)
+    better = inside.converged | (inside.objective < result.objective[columns])
+    return result.replaced(columns[better], inside.keep(better)) if better.any() else result
 
 
 class _ProximalNewton(Columns):
@@ -117,6 +129,21 @@ class _ProximalNewton(Columns):
             steepest = self.C * np.abs(self.loss_slope[:-1]).max(axis=0, initial=0)
             self.stage = self.C * np.minimum(1, FIRST_STAGE / np.maximum(steepest, 1))
         return self
+
+    def from_inside(self, tol: float, max_iter: int) -> Result:
+        """Solve all columns by an interior-point method, one after the other."""
+        X = self.design.rows(np.arange(self.design.shape[0]))
+        weights = np.broadcast_to(self.C * self.problem.row_weights(), self.signs.shape)
+        at = slice(None) if self.design.constant else slice(-1)
+        n_iter, bound, self.objective = 0, np.empty(len(self.models)), np.empty(len(self.models))
+        for k in range(len(self.models)):
+            rows = weights[:, k] > 0
+            signs = self.signs[rows, k]
+            interior = Interior(signs[:, None] * X[rows, at], weights[rows, k], self.penalty[at, 0], signs)
+            self.W[at, k], self.objective[k], bound[k], steps = interior.solve(tol, max_iter)
+            n_iter = max(n_iter, steps)
+        gap = 1 - bound / np.maximum(self.objective, TINY)
+        return self.result(self.W, X @ self.W, self.objective, gap, tol, n_iter)
 
     def _settle_intercept(self) -> None:
         """Give every column the intercept that is best for its w, penalized or not."""

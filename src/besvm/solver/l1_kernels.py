@@ -7,6 +7,17 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
+def gathered(block, rows, columns):
+    """Return block[rows][:, columns] in C order, without a copy of whole rows."""
+    out = np.empty((len(rows), len(columns)), dtype=block.dtype)
+    for i in range(len(rows)):
+        row = block[rows[i]]
+        for j in range(len(columns)):
+            out[i, j] = row[columns[j]]
+    return out
+
+
+@njit(cache=True, nogil=True)
 def mirror_lower(H):
     """Copy the lower triangle of a square matrix onto the upper one."""
     for j in range(len(H)):

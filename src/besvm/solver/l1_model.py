@@ -119,11 +119,12 @@ class Update:
 
     def _gather(self, block: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return these rows and columns of the block of [φ - mean, constant]; a copy in C order."""
+        from besvm.solver.l1_kernels import gathered
+
         design = self.model.design
         D = design.shape[1] - 1
         inside = np.minimum(columns, D - 1)
-        part = block[rows][:, inside]
-        part = part.toarray() if issparse(part) else part
+        part = block[rows][:, inside].toarray() if issparse(block) else gathered(block, rows, inside)
         part = np.ascontiguousarray(part, dtype=design.dtype)
         part -= design.mean[inside].astype(part.dtype)
         part[:, columns == D] = design.constant

@@ -79,6 +79,11 @@ class Result:
             precise=any(result.precise for result in results),
         )
 
+    def keep(self, columns: np.ndarray) -> Result:
+        """Return the Result of these columns alone."""
+        kept: dict[str, Any] = {name: getattr(self, name)[..., columns] for name in PER_COLUMN}
+        return replace(self, **kept)
+
     def replaced(self, columns: np.ndarray, other: Result) -> Result:
         """Return the Result in which another one, in float64, stands for these columns."""
         for name in PER_COLUMN:
