@@ -75,6 +75,7 @@ def series_parts(parts, samples, pieces):
                 else:
                     values.append(1 - ((w - b) ** 2).sum() / (2 * b.size * parts.scale_**2))
             for pool in parts.pools:
-                row += [pooled([values[i] for i in region], pool) for region in cut(n, parts.regions)]
+                found = [pooled([values[i] for i in region], pool) for region in cut(n, parts.regions)]
+                row += [-np.log(max(1 - one, 0) + 0.005) if pool == "max" else one for one in found]
         out.append(row)
     return np.array(out)

@@ -240,3 +240,14 @@ def test_series_are_told_apart_by_a_piece_that_may_lie_anywhere():
     ragged = [row[: 90 + row_number % 10] for row_number, row in enumerate(X)]
     model = BESVMClassifier(SeriesParts(), basis=300, random_state=0).fit(ragged[:100], y[:100])
     assert model.score(ragged[100:], y[100:]) > 0.8
+
+
+def test_measures_with_equal_bases_share_their_rows(images):
+    X, y = images
+    sizes = {"H8R": 30, "H8L": 30, "H4R": 20}
+    measures = [as_measure(name).set_params(basis=RandomBasis(n)) for name, n in sizes.items()]
+    model = classifier(measures).fit(X, y)
+    first, second, third = model.basis_rows_
+    np.testing.assert_array_equal(first, second)
+    assert len(third) == 20
+    assert model.n_basis_ == len(np.union1d(first, third))

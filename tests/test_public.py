@@ -15,8 +15,9 @@ def test_the_public_names_are_exactly_these():
         "MeanNormScaler",
         "Measure",
         "Nystrom",
+        "recipes",
     ]
-    for name in besvm.__all__:
+    for name in set(besvm.__all__) - {"recipes"}:
         assert getattr(besvm, name).__module__.split(".")[0] == "besvm"
     for name in besvm.similarities.__all__:
         assert hasattr(besvm.similarities, name)

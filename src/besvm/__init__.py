@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from besvm import recipes
     from besvm.classifier import BESVMClassifier
     from besvm.expansion import BasisExpansion
     from besvm.features import FHOG, CellColor
@@ -22,6 +23,7 @@ __all__ = [
     "MeanNormScaler",
     "Measure",
     "Nystrom",
+    "recipes",
 ]
 
 _HOME = {  # imported when first asked for: scikit-learn alone takes most of a second
@@ -37,6 +39,8 @@ _HOME = {  # imported when first asked for: scikit-learn alone takes most of a s
 
 
 def __getattr__(name: str) -> Any:
+    if name == "recipes":
+        return import_module("besvm.recipes")
     if name in _HOME:
         return getattr(import_module(f"besvm.{_HOME[name]}"), name)
     raise AttributeError(f"module 'besvm' has no attribute {name!r}")

@@ -27,7 +27,8 @@ class Measure(TunableSimilarity, BaseEstimator):  # type: ignore[misc]
         similarity makes variants of its items (:class:`besvm.similarities.Latent`), these are made of the raw samples,
         and then described.
     basis : optional
-        A basis of its own for this measure; by default the classifier's basis is shared.
+        A basis of its own for this measure; by default the classifier's basis is shared. Measures with an equal
+        ``RandomBasis`` or ``IndexBasis``, which do not look at the samples, share its rows (but not the parts of rows).
     name : str, optional
         What to call it in tables and feature names; by default the similarity's own label.
 

@@ -11,6 +11,7 @@ from besvm._support.rows import evenly_spaced, n_rows, take
 from besvm._support.sizes import bytes_each, bytes_of, large_one
 from besvm._support.validation import described, shown
 from besvm.basis.choose import Candidates, Chosen, choose_basis, is_auto
+from besvm.basis.contract import IndexBasis, RandomBasis
 from besvm.blocks.estimates import PACKED
 from besvm.blocks.plan import Limit, check_fits, limit_bytes
 from besvm.expand.expander import Expander, FittedMeasure, in_dtype
@@ -24,6 +25,7 @@ from besvm.similarities.lookup import resolve
 from besvm.similarities.parts import PartSimilarity, Pieces
 
 TAKEN = 3  # copies of the exemplars while they are chosen, checked and converted
+BLIND = (RandomBasis, IndexBasis)  # selectors that do not look at the samples
 ROOM_SHARE = 4  # the part of the limit that the features of all candidates for the basis may take is one of so many
 
 
@@ -64,6 +66,7 @@ def fit_expander(
     room = limit / ROOM_SHARE
     fitted: list[FittedMeasure] = []
     common: Chosen | None = None
+    alike: dict[str, Chosen] = {}  # the rows that equal selectors of several measures have chosen
     for place, measure in enumerate(measures):
         similarity, number = settle(measure, shared, weights)
         features = None if number is None else shared.transformers[number]
@@ -81,7 +84,8 @@ def fit_expander(
             pieces = choose_parts(meant, similarity, features, among, rng)
             chosen = choose_basis(meant, among, rng) if pieces is None else Chosen(pieces.samples, pieces.items)
         elif own:
-            chosen = choose_basis(meant, among, rng)
+            recipe = repr(meant) if isinstance(meant, BLIND) else f"of measure {place}"
+            chosen = alike[recipe] = alike.get(recipe) or choose_basis(meant, among, rng)
         else:
             common = chosen = choose_basis(basis, among, rng) if common is None else common
         n_exemplars = n_rows(chosen.items if chosen.rows is None else chosen.rows)

@@ -128,6 +128,9 @@ class PartSimilarity(Similarity):
         """Yield the kinds of pieces, and the places in the list of those of each kind."""
         yield None, np.arange(len(pieces))
 
+    def finish(self, best: np.ndarray) -> None:
+        """Turn the largest dot products, in place, into the similarities k: an increasing function of them."""
+
     def opposite(self) -> np.ndarray:
         """Return, for every region, the one on the other side of the mirror."""
         return np.arange(self.n_regions)
@@ -156,14 +159,12 @@ class PartSimilarity(Similarity):
         return [f"r{region}{'' if pool == 'max' else pool}" for pool in self.pools for region in range(self.n_regions)]
 
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
-        tile = 4 * COLUMNS * self._places_of(sample)
-        return 4 * self._unrolled(sample) + tile + 8 * n_exemplars * self.columns_each
+        tile = COLUMNS * sample // self.n_regions
+        return 3 * sample + (self.unrolled(sample) + tile) // ROWS + 8 * n_exemplars * self.columns_each
 
-    def _places_of(self, sample: int) -> int:
-        return max(1, sample // 4)
-
-    def _unrolled(self, sample: int) -> int:
-        return 64 * sample
+    @abstractmethod
+    def unrolled(self, sample: int) -> int:
+        """Return the bytes that the pieces of a sample take, and their vectors; every thread has them once."""
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         return self.against(B)(A)
@@ -196,19 +197,21 @@ class PartSimilarity(Similarity):
         pieces = self._as_pieces(np.asarray(b)[None])
         ((kind, _),) = self.kinds(pieces)
         seen = self.at_places(sample, kind)
-        sides = [self.exemplar_vectors(pieces, kind, mirrored) for mirrored in self._sides]
+        sides = [self.exemplar_vectors(pieces, kind, flipped) for flipped in self._sides]
         values = self._inner(np.concatenate(sides))(seen.values)
         opposite = self.opposite()
-        best = []
+        best: list[tuple[float, np.ndarray, bool]] = []
         for region in range(self.n_regions):
             found = []
-            for side, mirrored in enumerate(self._sides):
-                where = opposite[region] if mirrored else region
+            for side, flipped in enumerate(self._sides):
+                where = opposite[region] if flipped else region
                 part = seen.regions[where]
                 place = part.start + int(np.argmax(values[part, side]))
-                found.append((float(values[place, side]), seen.places[place], mirrored))
+                found.append((float(values[place, side]), seen.places[place], flipped))
             best.append(max(found, key=lambda one: one[0]))
-        return Placement(*(np.array(column) for column in zip(*best, strict=True)))
+        score, place, mirrored = (np.array(column) for column in zip(*best, strict=True))
+        self.finish(score)
+        return Placement(score, place, mirrored)
 
     @property
     def _sides(self) -> tuple[bool, ...]:
@@ -254,10 +257,11 @@ class PartSimilarity(Similarity):
                     else:
                         np.maximum(tile, 0).mean(axis=0, out=out[number, region, columns])
                 first = columns.stop
-        if not self.mirror:
-            return out
-        there = out[:, self.opposite(), n:]
         for number, pool in enumerate(pools):
-            joined = np.maximum if pool == "max" else np.add
-            joined(out[number, :, :n], there[number], out=out[number, :, :n])
+            values = out[number]
+            if self.mirror:
+                joined = np.maximum if pool == "max" else np.add
+                joined(values[:, :n], values[self.opposite(), n:], out=values[:, :n])
+            if pool == "max":
+                self.finish(values[:, :n])
         return out[:, :, :n]

@@ -186,6 +186,9 @@ class Parts(PartSimilarity):
             )
         return grids
 
+    def unrolled(self, sample: int) -> int:
+        return 2 * sample * int(self.size) ** 2
+
     def opposite(self) -> np.ndarray:
         return np.arange(self.n_regions).reshape(self.regions, self.regions)[:, ::-1].ravel()
 

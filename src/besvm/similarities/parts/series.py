@@ -13,6 +13,7 @@ from besvm.similarities.parts.contract import PartSimilarity, Pieces, Vectors, c
 
 SETTLE_SERIES = 1000  # that the scale is settled on
 STEPS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512])  # few, to share the work
+SOFTENING = 0.005  # half a squared distance: nearer than this, pieces are alike
 CONSTANT = 1e-5  # of the scale of the series: a piece that varies less is constant
 
 
@@ -21,9 +22,10 @@ class SeriesParts(PartSimilarity):
     """How well a piece of one time series matches the best place of another.
 
     The exemplar b is ``length`` moments of a training series, ``dilation`` apart; s(b, x) = max over all places z of
-    k(b, x_z) (eq. indef_sim of the paper, with the place as the latent variable). Of z-normalized pieces, k is the
-    correlation; of others, 1 - ‖b - x_z‖² / 2, in units of the standard deviation of the series and per value. The
-    series may have several channels, which move together, and different lengths.
+    k(b, x_z) (eq. indef_sim of the paper, with the place as the latent variable), with k(b, w) = -log(d² / 2 + 0.005).
+    Of z-normalized pieces, d² / 2 is one minus the correlation; of others, half the squared distance of the pieces in
+    units of the standard deviation of the series, per value. The series may have several channels, which move
+    together, and different lengths.
 
     Parameters
     ----------
@@ -38,7 +40,8 @@ class SeriesParts(PartSimilarity):
         dilations are drawn evenly on a logarithmic scale. A series that is too short for such a piece, though not for
         ``length`` moments side by side, is continued by its last value.
     pool : {"max", "mean"} or both, default=("max", "mean")
-        What is taken of all places: the best, the mean of those above 0 (how often it occurs), or one column of each.
+        What is taken of all places: the best; the mean of 1 - d² / 2 where that is above 0, which tells how often the
+        piece occurs; or a column of each.
     similarity : Similarity, name or None, default=None
         Another k, of the (normalized or scaled) pieces as vectors.
 
@@ -54,8 +57,8 @@ class SeriesParts(PartSimilarity):
     >>> series = np.random.default_rng(0).normal(size=(2, 50))
     >>> parts = SeriesParts(length=5).fit(series)
     >>> pieces = parts.draw(series[:1], 3, np.random.default_rng(0))
-    >>> parts(series, pieces.items)[0, ::2].round(3)
-    array([1., 1., 1.], dtype=float32)
+    >>> parts(series, pieces.items)[0, ::2].round(1)  # -log(0.005), where the pieces come from
+    array([5.3, 5.3, 5.3], dtype=float32)
     """
 
     def __init__(
@@ -134,6 +137,10 @@ class SeriesParts(PartSimilarity):
         windows(sample, int(self.length), step, *self._scaling(normalized, n_channels), values)
         return Vectors(values, cut(n_places, int(self.regions)), np.arange(n_places)[:, None])
 
+    def finish(self, best: np.ndarray) -> None:
+        if self.similarity is None:
+            best[:] = -np.log(np.maximum(1 - best, 0) + SOFTENING)
+
     def checked(self, samples: Any) -> Any:
         """Return the series as a list of float32 arrays (channels, moments), each as long as a piece at least."""
         self._check()
@@ -157,6 +164,9 @@ class SeriesParts(PartSimilarity):
                     "fill in what is missing first"
                 )
         return series
+
+    def unrolled(self, sample: int) -> int:
+        return 2 * sample * int(self.length)
 
     @property
     def n_regions(self) -> int:

@@ -1,0 +1,76 @@
+"""Sets of measures that did best on images and on time series, in three sizes."""
+
+from typing import Any
+
+from besvm._support.validation import check_choice
+from besvm.basis import RandomBasis
+from besvm.features import CellColor, Pixels
+from besvm.measures import Measure, as_measure, mirrored
+from besvm.normalize import MeanNormScaler
+from besvm.similarities import RBF, Parts, Rigid, SeriesParts
+
+WHOLE = ("H8R", "H4(2,0)", "H4(0,1)", "H8(1,0)")  # the paper's set M2
+IMAGES = {  # parts of each side, in pixels, and whole exemplars
+    "small": ({6: 300}, 500),
+    "medium": ({5: 300, 6: 600, 8: 300}, 1000),
+    "large": ({5: 500, 6: 1000, 8: 600, 10: 400}, 2500),
+}
+SERIES = {"small": 500, "medium": 2000, "large": 5000}  # parts
+
+
+def images(size: str = "medium") -> list[Measure]:
+    """Return measures of small images: patches wherever they fit best, and whole images by HOG and color.
+
+    Of everything the mirror image counts as well. Made for images of about 32 x 32 pixels, all of one size; make larger
+    ones smaller first (``load_images(folder, size=(32, 32))``). What each size takes and reaches on CIFAR-10 is in
+    docs/parts.md.
+
+    Parameters
+    ----------
+    size : {"small", "medium", "large"}, default="medium"
+        300 parts and 500 whole exemplars, 1,200 and 1,000, or 2,500 and 2,500.
+
+    Examples
+    --------
+    >>> from besvm import BESVMClassifier, recipes
+    >>> clf = BESVMClassifier(recipes.images("small"), C=1.0)
+    >>> [measure.label for measure in clf.measures][:2]
+    ['P6|mirror', 'H8R|mirror']
+    """
+    from sklearn.pipeline import make_pipeline  # brings rich along, which importing besvm must not
+
+    check_choice("size", size, tuple(IMAGES))
+    parts, n_whole = IMAGES[size]
+    measures = [
+        Measure(Parts(side, mirror=True), features=Pixels(), basis=RandomBasis(n), name=f"P{side}|mirror")
+        for side, n in parts.items()
+    ]
+    colors = make_pipeline(CellColor(cell=4), MeanNormScaler())
+    whole: list[Any] = [
+        *map(as_measure, WHOLE),
+        Measure(RBF(gamma=1.0), features=colors, name="color R"),
+        Measure(Rigid(2), features=colors, name="color (2,0)"),
+    ]
+    return measures + [mirrored(measure).set_params(basis=RandomBasis(n_whole)) for measure in whole]
+
+
+def series(size: str = "medium") -> list[Measure]:
+    """Return the measure of time series: pieces of nine moments, near together or far apart, wherever they fit best.
+
+    Parameters
+    ----------
+    size : {"small", "medium", "large"}, default="medium"
+        500, 2,000 or 5,000 parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from besvm import BESVMClassifier, recipes
+    >>> X, y = np.random.default_rng(0).normal(size=(60, 100)), np.arange(60) % 2
+    >>> X[1::2, 40:60] += 3 * np.sin(np.arange(20))
+    >>> clf = BESVMClassifier(recipes.series("small"), random_state=0).fit(X[:40], y[:40])
+    >>> bool(clf.score(X[40:], y[40:]) > 0.8)
+    True
+    """
+    check_choice("size", size, tuple(SERIES))
+    return [Measure(SeriesParts(9), basis=RandomBasis(SERIES[size]), name="pieces")]
