@@ -104,6 +104,7 @@ def readme() -> str:
         "demo": demo_table(),
         "cifar10": cifar10_table(),
         "endtoend": endtoend_table(),
+        "recipes": recipes_table(),
         "speed": speed(),
         "claims": claims(),
     }
@@ -121,6 +122,22 @@ def filled_in(text: str, name: str, part: str) -> str:
 def measured(name: str) -> Any:
     """Return what a command wrote into docs/benchmarks."""
     return json.loads((DOCS / "benchmarks" / f"{name}.json").read_text())
+
+
+def recipes_table() -> str:
+    """Return what the recipes of images reached on all of CIFAR-10."""
+    rows = [
+        {
+            "recipe": f'`recipes.images("{row["recipe"]}")`',
+            "test accuracy": f"{row['accuracy']:.3f}",
+            "exemplars and parts": f"{row['exemplars_and_parts']:,}",
+            "train": f"{row['training_seconds']:.0f} s",
+            "predict an image": f"{row['prediction_ms_an_image']:.1f} ms",
+            "peak memory": f"{row['peak_gb']:.1f} GB",
+        }
+        for row in measured("recipes")["rows"]
+    ]
+    return table(rows)
 
 
 def demo_table() -> str:
@@ -276,6 +293,14 @@ def reliability() -> str:
     return text
 
 
+def parts() -> str:
+    """Return the page on parts, with the tables of benchmarks filled in between their markers."""
+    text = (DOCS / "parts.md").read_text()
+    for name in re.findall(r"<!-- (\w+) -->", text):
+        text = filled_in(text, name, recipes_table() if name == "recipes" else table(measured(name)["rows"]))
+    return text
+
+
 def broken_links() -> list[str]:
     """Return every relative link, in the README and the docs, that leads nowhere."""
     found = []
@@ -293,6 +318,7 @@ def main() -> None:
     (DOCS / "results.md").write_text(results())
     (DOCS / "analysis.md").write_text(analysis())
     (DOCS / "reliability.md").write_text(reliability())
+    (DOCS / "parts.md").write_text(parts())
     (DOCS.parent / "README.md").write_text(readme())
     broken = broken_links()
     if broken:

@@ -17,7 +17,7 @@ def test_every_link_leads_somewhere(build):
     assert build["broken_links"]() == []
 
 
-@pytest.mark.parametrize("page", ["benchmarks", "api", "results", "analysis", "reliability", "readme"])
+@pytest.mark.parametrize("page", ["benchmarks", "api", "results", "analysis", "reliability", "parts", "readme"])
 def test_written_pages_are_up_to_date(build, page):
     path = ROOT / "README.md" if page == "readme" else ROOT / "docs" / f"{page}.md"
     assert path.read_text() == build[page](), "run make docs"
@@ -45,7 +45,7 @@ def test_the_examples_of_the_architecture_run(rng):
     exec("\n".join(examples), names)
 
 
-@pytest.mark.parametrize("names", [["features", "images"], pytest.param(["startup"], marks=pytest.mark.slow)])
+@pytest.mark.parametrize("names", [["features", "images", "parts"], pytest.param(["startup"], marks=pytest.mark.slow)])
 def test_the_benchmarks_still_run(names):
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks", *names, "--quick"],
@@ -63,3 +63,8 @@ def test_every_public_name_has_an_example(build):
     for module, names in build["MODULES"].items():
         for name in names:
             assert ">>>" in (getattr(sys.modules[module], name).__doc__ or ""), f"{module}.{name} shows no example"
+
+
+def test_the_measures_on_the_page_about_parts_exist():
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "parts.md").read_text(), flags=re.S)
+    exec(code, {})

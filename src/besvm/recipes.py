@@ -1,4 +1,9 @@
-"""Sets of measures that did best on images and on time series, in three sizes."""
+"""Sets of measures that did best on images and on time series, in three sizes.
+
+>>> from besvm import BESVMClassifier, recipes
+>>> BESVMClassifier(recipes.series("small")).measures[0].label
+'pieces'
+"""
 
 from typing import Any
 
