@@ -216,7 +216,7 @@ def solve_columns(
     groups = np.split(np.arange(K), range(together, K, together))
     if len(groups) == 1:
         return solved(groups[0])
-    return Result.joined(list(thread_map(alone, groups) if blocks.sparse else map(solved, groups)))
+    return Result.joined(thread_map(alone, groups) if blocks.sparse else map(solved, groups), K)
 
 
 def _solve(
