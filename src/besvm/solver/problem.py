@@ -36,15 +36,15 @@ class Problem:
     left_out: np.ndarray | None = None
 
     def signs(self, rows: slice = slice(None)) -> np.ndarray:
-        """Return the targets, +1 or -1, of shape (rows, K)."""
-        return np.where(self.labels[rows, None] == self.positive, np.int8(1), np.int8(-1))
+        """Return the targets, +1 or -1, of shape (rows, K), a column in one piece: so is all that is made of them."""
+        return np.where(self.positive[:, None] == self.labels[rows], np.int8(1), np.int8(-1)).T
 
     def row_weights(self, rows: slice = slice(None)) -> np.ndarray:
         """Return the weights, of shape (rows, 1) or, where columns leave rows out, (rows, K)."""
         weights = self.weights[rows, None]
         if self.fold is None or self.left_out is None:
             return weights
-        return weights * (self.fold[rows, None] != self.left_out)
+        return weights * (self.left_out[:, None] != self.fold[rows]).T
 
     def keep(self, columns: np.ndarray) -> Problem:
         """Return the problem of these columns alone."""
