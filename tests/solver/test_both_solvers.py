@@ -129,7 +129,7 @@ def test_results_are_joined_column_by_column(problem_data, solver):
     problem, blocks = one_vs_rest(y), MemoryBlocks(X)
     whole = solver(blocks, problem, 1.0, tol=1e-9)
     parts = [solver(blocks, problem.keep(np.array(columns)), 1.0, tol=1e-9) for columns in ([0], [1, 2])]
-    joined = Result.joined(parts)
+    joined = Result.joined(iter(parts), 3)
     for name in ("coef", "intercept", "objective", "margins"):
         np.testing.assert_allclose(getattr(joined, name), getattr(whole, name), atol=1e-5)
     assert joined.converged.shape == (3,)
@@ -218,6 +218,18 @@ def test_sparse_features_take_no_dense_matrix(rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20 * 8 * 100_000  # twenty columns
+
+
+def test_many_classes_of_sparse_features_are_held_once(rng):
+    """The coefficients of all groups of classes were kept until they were copied into one array."""
+    X = sparse_random(500, 70_000, density=5e-4, format="csr", random_state=0)
+    y = rng.integers(0, 30, 500)
+    tracemalloc.start()
+    with workers(1):
+        solve(SparseBlocks(X), one_vs_rest(y), 1.0, intercept="penalized", tol=0.1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < (30 + 20) * 8 * 70_000  # their columns, and those of the class at work
 
 
 @both

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csc_matrix, csr_matrix
+from sklearn.datasets import load_digits
 from sklearn.svm import LinearSVC
 
 import reference
@@ -125,3 +126,11 @@ def test_large_unnormalized_features_in_single_precision(C):
     assert double.converged.all()
     at_zero = C * 300 * (1 - np.abs(1 - 2 * np.bincount(y) / 300) ** 2)  # w = 0 with the best intercept
     np.testing.assert_allclose(single.objective, double.objective, atol=2e-3 * at_zero.max())
+
+
+def test_few_steps_where_hardly_a_row_is_within_the_margin():
+    """Digits as they are took 38 steps, from one set of rows to the next."""
+    X, y = load_digits(return_X_y=True)
+    result = solve(MemoryBlocks(X), one_vs_rest(y), 1.0)
+    assert result.converged.all()
+    assert result.n_iter <= 32

@@ -117,7 +117,9 @@ class SparseBlocks(RowBlocks):
     def _view(self, rows: slice) -> Any:
         ends = self.matrix.indptr[rows.start : rows.stop + 1]
         span = slice(ends[0], ends[-1])
-        parts = self.matrix.data[span], self.matrix.indices[span], ends - ends[0]
+        # behind a memoryview, as SciPy copies what it knows to be less than half of another array
+        data, indices = (np.asarray(memoryview(part[span])) for part in (self.matrix.data, self.matrix.indices))
+        parts = data, indices, ends - ends[0]
         return type(self.matrix)(parts, shape=(len(ends) - 1, self.shape[1]), copy=False)
 
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:

@@ -72,7 +72,7 @@ class Columns(ABC):
         if start is not None:
             self.W = np.vstack(start).astype(np.float64)
             self.W[-1] += self.design.mean @ self.W[:-1]  # as seen from the mean
-            self.slack = 1 - self.signs * self.design.product(self.W)
+            self.slack = 1 - self.signs * np.asfortranarray(self.design.product(self.W))
         self._settle_intercept()
         self.evaluate()
         return self
@@ -152,24 +152,27 @@ class Columns(ABC):
 
         That sum is falling and piecewise linear in the intercept, so Newton's method finds the place in a few steps.
         """
-        weights = self.problem.row_weights()
+        weights, positive = self.problem.row_weights(), self.signs > 0
+        apart = self.signs * self.slack  # y - f, which moves with the intercept alike in all rows
         shift = np.zeros(self.W.shape[1])
         low, high = np.full_like(shift, -np.inf), np.full_like(shift, np.inf)
+        last, exact = positive, False
         for _ in range(MAX_INTERCEPT):
-            slack = self.slack - self.signs * shift.astype(self.dtype)
-            active = weights * (slack > 0)
-            excess = np.einsum("ij,ij,ij->j", active, self.signs, slack, dtype=np.float64) - target
-            mass = active.sum(axis=0, dtype=np.float64)
+            moved = apart - shift.astype(self.dtype)
+            active = (moved > 0) == positive
+            if exact and np.array_equal(active, last):
+                break  # the sum is linear all the way from the last place
+            weighted = active * weights
+            excess = np.einsum("ij,ij->j", weighted, moved, dtype=np.float64) - target
+            mass = weighted.sum(axis=0, dtype=np.float64)
             low, high = np.where(excess > 0, shift, low), np.where(excess < 0, shift, high)
             proposal = shift + excess / np.maximum(mass, TINY)
-            inside = (proposal > low) & (proposal < high)
-            bounded = np.isfinite(low) & np.isfinite(high)
-            proposal = np.where(
-                inside | ~bounded, proposal, np.where(bounded, low, 0) / 2 + np.where(bounded, high, 0) / 2
-            )
-            proposal = np.where((excess == 0) | (mass == 0), shift, proposal)
+            inside = ((proposal > low) & (proposal < high)) | ~(np.isfinite(low) & np.isfinite(high))
+            settled = (excess == 0) | (mass == 0)
+            middle = np.where(inside, 0, low) / 2 + np.where(inside, 0, high) / 2
+            proposal = np.where(settled, shift, np.where(inside, proposal, middle))
             close = np.abs(proposal - shift) <= np.finfo(self.dtype).eps * (1 + np.abs(proposal))
-            shift = proposal
+            shift, last, exact = proposal, active, bool((inside | settled).all())
             if close.all():
                 break
         self.W[-1] += shift
@@ -216,7 +219,7 @@ def solve_columns(
     groups = np.split(np.arange(K), range(together, K, together))
     if len(groups) == 1:
         return solved(groups[0])
-    return Result.joined(list(thread_map(alone, groups) if blocks.sparse else map(solved, groups)))
+    return Result.joined(thread_map(alone, groups) if blocks.sparse else map(solved, groups), K)
 
 
 def _solve(

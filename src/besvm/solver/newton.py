@@ -20,8 +20,8 @@ from besvm.solver.design import TINY, Intercept
 from besvm.solver.preconditioner import Diagonal, Preconditioner, precondition
 from besvm.solver.problem import Problem, Result
 
-FIRST_GAP = 1e5  # the gap at w = 0 that C is lowered to at first
-STAGE, STAGE_GAP = 10.0, 0.3  # C is raised by this factor once the duality gap is this small
+FIRST_GAP, GIVEN_GAP = 1e4, 1e2  # the gap that C is lowered to at first, at w = 0 and at a given solution
+STAGE, STAGE_GAP = 4.0, 1.0  # C is raised by this factor once the duality gap is this small
 MAX_CG = 50  # steps of one Newton direction; the preconditioner makes three usual
 MAX_LINE = 30  # steps of one line search; four are usual
 FORCING = 0.25  # a direction is good enough once its residual is this share of the gradient
@@ -123,14 +123,13 @@ class _Newton(Columns):
         return np.asarray(balance / np.maximum(mass + self.penalty[-1] / (2 * self.C), TINY))
 
     def begin(self, start: Start | None) -> Self:
-        """Begin at w = 0, with a C that is not too large for a first step; or go on from a given solution.
+        """Begin at w = 0 or at a given solution, with a C that is not too large for a first step.
 
-        Where C is so large that hardly a row may be within the margin, steps from w = 0 go from one set of rows to the
+        Where C is so large that hardly a row may be within the margin, steps from afar go from one set of rows to the
         next, and hardly get further.
         """
         super().begin(start)
-        if start is None:
-            self.stage = self.C * np.minimum(1, FIRST_GAP / np.maximum(self.gap, 1))
+        self.stage = self.C * np.minimum(1, (FIRST_GAP if start is None else GIVEN_GAP) / np.maximum(self.gap, 1))
         return self
 
     def unfinished(self) -> np.ndarray:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from besvm._support.threads import WORTH_THREADS, slices, thread_map
 from besvm.blocks.estimates import first_rank, last_rank, sample_rows, sampled
@@ -57,7 +58,7 @@ class Preconditioner:
 
         def apply(R: np.ndarray) -> np.ndarray:
             inside = self._coordinates_of(R)  # (r, k)
-            solved = np.stack([cho_solve(f, inside[:, k]) for k, f in enumerate(factors)], axis=1)
+            solved = np.stack([dpotrs(factor, inside[:, k], lower=1)[0] for k, factor in enumerate(factors)], axis=1)
             result: np.ndarray = self._combined(solved)
             if self.vectors is not None:
                 outside = R - self._combined(inside)
@@ -74,7 +75,7 @@ class Preconditioner:
     def _combined(self, inside: np.ndarray) -> np.ndarray:
         return inside if self.vectors is None else (self.vectors @ inside.astype(self.dtype)).astype(np.float64)
 
-    def _factor(self, active: np.ndarray, C: float) -> tuple[Any, float]:
+    def _factor(self, active: np.ndarray, C: float) -> tuple[np.ndarray, float]:
         """Return the Cholesky factor of the Hessian within the span, and the trace."""
         n, r = self.coordinates.shape
         hessian = np.zeros((r, r))
@@ -86,9 +87,13 @@ class Preconditioner:
         hessian *= 2 * C
         trace = float(np.trace(hessian))
         # rounding errors of an entry are a share of the two diagonal ones that it lies between: it stays definite
-        hessian[np.diag_indices_from(hessian)] *= 1 + r * float(np.finfo(self.dtype).eps)
-        hessian[np.diag_indices_from(hessian)] += 1
-        return cho_factor(hessian, lower=True, overwrite_a=True), trace
+        diagonal = hessian.reshape(-1)[:: r + 1]
+        diagonal *= 1 + r * float(np.finfo(self.dtype).eps)
+        diagonal += 1
+        factor, failed = dpotrf(hessian.T, lower=1, clean=0, overwrite_a=1)  # without what cho_factor checks every time
+        if failed:
+            raise LinAlgError("the Hessian of a column is not positive definite")
+        return factor, trace
 
 
 @dataclass(frozen=True)

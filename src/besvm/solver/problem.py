@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,15 +36,15 @@ class Problem:
     left_out: np.ndarray | None = None
 
     def signs(self, rows: slice = slice(None)) -> np.ndarray:
-        """Return the targets, +1 or -1, of shape (rows, K)."""
-        return np.where(self.labels[rows, None] == self.positive, np.int8(1), np.int8(-1))
+        """Return the targets, +1 or -1, of shape (rows, K), a column in one piece: so is all that is made of them."""
+        return np.where(self.positive[:, None] == self.labels[rows], np.int8(1), np.int8(-1)).T
 
     def row_weights(self, rows: slice = slice(None)) -> np.ndarray:
         """Return the weights, of shape (rows, 1) or, where columns leave rows out, (rows, K)."""
         weights = self.weights[rows, None]
         if self.fold is None or self.left_out is None:
             return weights
-        return weights * (self.fold[rows, None] != self.left_out)
+        return weights * (self.left_out[:, None] != self.fold[rows]).T
 
     def keep(self, columns: np.ndarray) -> Problem:
         """Return the problem of these columns alone."""
@@ -67,17 +68,21 @@ class Result:
     precise: bool = False  # whether columns were solved in float64 because float32 was not enough
 
     @classmethod
-    def joined(cls, results: list[Result]) -> Result:
-        """Return one Result of columns that were solved one after the other."""
-        joined: dict[str, Any] = {
-            name: np.concatenate([getattr(one, name) for one in results], axis=-1) for name in PER_COLUMN
-        }
-        return cls(
-            **joined,
-            n_iter=max(result.n_iter for result in results),
-            n_passes=sum(result.n_passes for result in results),
-            precise=any(result.precise for result in results),
-        )
+    def joined(cls, results: Iterable[Result], K: int) -> Result:
+        """Return one Result of K columns solved group by group; none is kept once it is copied."""
+        joined: dict[str, Any] = {}
+        n_iter, n_passes, precise, end = 0, 0, False, 0
+        for result in results:
+            if not joined:  # a column in one piece, as it is written and later multiplied
+                for name in PER_COLUMN:
+                    shape, dtype = getattr(result, name).shape, getattr(result, name).dtype
+                    joined[name] = np.empty((*shape[:-1], K), dtype, order="F")
+            start, end = end, end + len(result.gap)
+            for name, whole in joined.items():
+                whole[..., start:end] = getattr(result, name)
+            n_iter, n_passes = max(n_iter, result.n_iter), n_passes + result.n_passes
+            precise |= result.precise
+        return cls(**joined, n_iter=n_iter, n_passes=n_passes, precise=precise)
 
     def keep(self, columns: np.ndarray) -> Result:
         """Return the Result of these columns alone."""
