@@ -11,6 +11,7 @@ from sklearn.base import clone
 from besvm._support.rows import n_rows, span, take
 from besvm.similarities.contract import Similarity
 from besvm.similarities.lookup import resolve
+from besvm.similarities.parts import PartSimilarity
 
 
 def check_similarity(similarity: Any, X: Any, *, rtol: float = 1e-4) -> None:
@@ -41,23 +42,33 @@ def check_similarity(similarity: Any, X: Any, *, rtol: float = 1e-4) -> None:
     before = joblib.hash(X)
     fitted = clone(original).fit(X)
     assert isinstance(fitted, Similarity), f"fit must return the similarity itself, got {type(fitted).__name__}"
-    rows = np.arange(n)
-    whole = np.asarray(fitted(X, fitted.exemplars(X, rows)))
-    assert whole.shape == (n, n), f"similarity(A, B) must have shape (len(A), len(B)) = {(n, n)}, got {whole.shape}"
+    rows, each = np.arange(n), fitted.columns_each
+    pieces = fitted.draw(X, 1, np.random.default_rng(0)).items if isinstance(fitted, PartSimilarity) else None
+
+    def basis(numbers: np.ndarray) -> Any:
+        return fitted.exemplars(X, numbers) if pieces is None else pieces[numbers]
+
+    def columns(numbers: np.ndarray) -> np.ndarray:
+        return (numbers[:, None] * each + np.arange(each)).ravel()
+
+    whole = np.asarray(fitted(X, basis(rows)))
+    shape = n, n * each
+    wanted = "(len(A), len(B))" if each == 1 else "(len(A), columns_each * len(B))"
+    assert whole.shape == shape, f"similarity(A, B) must have shape {wanted} = {shape}, got {whole.shape}"
     assert whole.dtype.kind in "fiub", f"similarities must be real numbers, got dtype {whole.dtype}"
     finite = np.isfinite(whole)
     assert finite.all(), f"similarities must be finite, got {whole[~finite][0]} for the pair {np.argwhere(~finite)[0]}"
     same = partial(np.testing.assert_allclose, rtol=rtol, atol=rtol * float(np.abs(whole).max()))
 
     some = rows[::2]
-    same(fitted(X, fitted.exemplars(X, rows)), whole, err_msg="the same items must give the same numbers")
-    tile = fitted(span(X, slice(1, n)), fitted.exemplars(X, some))
-    same(tile, whole[1:][:, some], err_msg="a block of rows and columns must equal that part of the whole")
-    one = fitted(take(X, [1]), fitted.exemplars(X, rows[2:3]))
-    same(one, whole[1:2, 2:3], err_msg="a single pair must equal its place in the whole")
-    packed = fitted.against(fitted.exemplars(X, some))
+    same(fitted(X, basis(rows)), whole, err_msg="the same items must give the same numbers")
+    tile = fitted(span(X, slice(1, n)), basis(some))
+    same(tile, whole[1:][:, columns(some)], err_msg="a block of rows and columns must equal that part of the whole")
+    one = fitted(take(X, [1]), basis(rows[2:3]))
+    same(one, whole[1:2, columns(rows[2:3])], err_msg="a single pair must equal its place in the whole")
+    packed = fitted.against(basis(some))
     for _ in range(2):  # packed once, used twice
-        same(packed(X), whole[:, some], err_msg="against(basis)(A) must equal similarity(A, basis)")
+        same(packed(X), whole[:, columns(some)], err_msg="against(basis)(A) must equal similarity(A, basis)")
     assert joblib.hash(X) == before, "a similarity must leave the items as they were"
     if fitted.symmetric:
         same(whole, whole.T, err_msg="symmetric = True, but s(a, b) differs from s(b, a)")
@@ -66,5 +77,5 @@ def check_similarity(similarity: Any, X: Any, *, rtol: float = 1e-4) -> None:
         lowest = -rtol * max(1.0, float(values[-1]))
         assert values[0] >= lowest, f"psd = True, but the Gram matrix has the eigenvalue {values[0]:.3g}"
     copy = deepcopy(fitted)
-    same(copy(X, copy.exemplars(X, rows)), whole, err_msg="a copy must give the same numbers")
+    same(copy(X, basis(rows)), whole, err_msg="a copy must give the same numbers")
     assert set(clone(original).get_params()) == set(original.get_params()), "clone must keep the parameters"

@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from besvm.features import FHOG, Pixels
 from besvm.similarities import RBF, Parts, SeriesParts, resolve
+from besvm.testing import check_similarity
 from reference_parts import grid_parts, series_parts
 
 SETTINGS = [
@@ -215,6 +216,16 @@ def test_plain_arrays_are_pieces_of_series_too(rng):
     np.testing.assert_allclose(parts(series, series[:, 4:9]).diagonal(), -np.log(0.005), atol=1e-3)
     with pytest.raises(ValueError, match=r"\(parts, 5\) or \(parts, channels, 5\), got \(3, 30\)"):
         parts(series, series)
+
+
+@pytest.mark.parametrize("parts", [Parts(3), Parts(3, 2, mirror=True, pool=("max", "mean"))], ids=str)
+def test_parts_of_grids_keep_the_contract(parts, rng):
+    check_similarity(parts, rng.random((5, 9, 9, 2)))
+
+
+def test_parts_of_series_keep_the_contract(rng):
+    check_similarity(SeriesParts(5), rng.normal(size=(5, 40)))
+    check_similarity(SeriesParts(5, 2), [rng.normal(size=(2, length)) for length in (30, 33, 41)])
 
 
 def test_parts_are_known_by_name_and_can_be_cloned():
