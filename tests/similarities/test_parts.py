@@ -131,6 +131,7 @@ def test_pixels_are_between_0_and_1():
         (Parts(3, whiten=-1), np.zeros((1, 8, 8, 1)), "whiten must be None or a number above 0, got -1"),
         (Parts(3, contrast="a"), np.zeros((1, 8, 8, 1)), "contrast must be None or a number above 0"),
         (Parts(3, components=0), np.zeros((1, 8, 8, 1)), "components must be None or a whole number"),
+        (Parts(3, pool=("max", "max")), np.zeros((1, 8, 8, 1)), "pool must be 'max', 'mean' or"),
         (Parts(3, pool="sum"), np.zeros((1, 8, 8, 1)), "pool must be 'max', 'mean' or"),
         (SeriesParts(9), np.zeros((3, 8)), "9 moments must be no longer than the series, but series 0 has 8"),
         (SeriesParts(3), [np.zeros(8), np.zeros((2, 8))], "as many channels each"),

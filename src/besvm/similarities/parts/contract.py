@@ -144,7 +144,8 @@ class PartSimilarity(Similarity):
     def pools(self) -> tuple[str, ...]:
         """The ways to pool, checked."""
         several = (self.pool,) if isinstance(self.pool, str) else self.pool
-        if not (isinstance(several, (tuple, list)) and several and all(one in POOLS for one in several)):
+        known = isinstance(several, (tuple, list)) and all(several.count(one) == 1 and one in POOLS for one in several)
+        if not (known and several):
             raise ValueError(f"pool must be 'max', 'mean' or ('max', 'mean'), got {shown(self.pool)}")
         return tuple(several)
 
