@@ -82,12 +82,13 @@ def test_mirrored_descriptors_are_those_of_mirrored_images(rng):
     np.testing.assert_allclose(parts(hog.transform(images), pieces), expected, rtol=1e-4, atol=1e-4)
 
 
-def test_more_parts_than_are_compared_at_once(rng, monkeypatch):
+def test_more_parts_and_places_than_are_compared_at_once(rng, monkeypatch):
     grids = rng.random((3, 8, 8, 1))
     parts = Parts(3, 2, mirror=True).fit(grids)
     pieces = parts.draw(grids, 5, rng).items
     whole = parts(grids, pieces)
     monkeypatch.setattr("besvm.similarities.parts.contract.COLUMNS", 7)
+    monkeypatch.setattr("besvm.similarities.parts.contract.PLACES", 20)  # two of the four regions, of nine places each
     np.testing.assert_allclose(parts(grids, pieces), whole, rtol=1e-5, atol=1e-6)
 
 

@@ -16,10 +16,10 @@ from besvm.similarities.contract import Similarity
 from besvm.similarities.lookup import resolve
 
 ROWS = 8  # samples that a thread takes at a time
-COLUMNS = 1024  # exemplars compared at once: what all places of a region give with them stays in cache
+COLUMNS, PLACES = 512, 1024  # exemplars and places compared at once: enough for the product, and it stays in cache
 POOLS = ("max", "mean")
 
-Compare = Callable[[np.ndarray], np.ndarray]  # vectors of places (p, k) -> similarities (p, exemplars)
+Compare = Callable[[np.ndarray, np.ndarray], np.ndarray]  # vectors (p, k), room to work -> similarities (p, exemplars)
 
 
 @dataclass(frozen=True)
@@ -181,9 +181,10 @@ class PartSimilarity(Similarity):
             out = np.empty((n_rows(samples), n_basis, each), dtype=np.float32)
 
             def fill(rows: slice) -> None:
+                room = np.empty(PLACES * COLUMNS, dtype=np.float32)
                 for row in range(rows.start, rows.stop):
                     for kind, which, compare in packed:
-                        pooled = self._pooled(self.at_places(samples[row], kind), compare, len(which))
+                        pooled = self._pooled(self.at_places(samples[row], kind), compare, len(which), room)
                         out[row, which] = pooled.reshape(each, len(which)).T
 
             for _ in thread_map(fill, slices(len(out), ROWS)):
@@ -199,7 +200,7 @@ class PartSimilarity(Similarity):
         ((kind, _),) = self.kinds(pieces)
         seen = self.at_places(sample, kind)
         sides = [self.exemplar_vectors(pieces, kind, flipped) for flipped in self._sides]
-        values = self._inner(np.concatenate(sides))(seen.values)
+        values = self._inner(np.concatenate(sides))(seen.values, np.empty(0, np.float32))
         opposite = self.opposite()
         best: list[tuple[float, np.ndarray, bool]] = []
         for region in range(self.n_regions):
@@ -225,9 +226,15 @@ class PartSimilarity(Similarity):
     def _inner(self, vectors: np.ndarray) -> Compare:
         if self.similarity is not None:
             check_is_fitted(self, "inner_")
-            return self.inner_.against(vectors)
+            against = self.inner_.against(vectors)
+            return lambda V, room: against(V)
         columns = np.ascontiguousarray(vectors.T)
-        return lambda V: np.dot(V, columns)
+
+        def product(V: np.ndarray, room: np.ndarray) -> np.ndarray:
+            size = len(V) * len(vectors)
+            return np.dot(V, columns, out=room[:size].reshape(len(V), -1) if 0 < size <= len(room) else None)
+
+        return product
 
     def _settle_inner(self, pieces: np.ndarray) -> None:
         """Settle k, where the user has another than ours, on some pieces."""
@@ -243,20 +250,23 @@ class PartSimilarity(Similarity):
         vectors = np.concatenate([self.exemplar_vectors(pieces, kind, mirrored) for mirrored in self._sides])
         return [self._inner(vectors[part]) for part in slices(len(vectors), COLUMNS)]
 
-    def _pooled(self, seen: Vectors, packed: list[Compare], n: int) -> np.ndarray:
+    def _pooled(self, seen: Vectors, packed: list[Compare], n: int, room: np.ndarray) -> np.ndarray:
         """Return the similarities of n exemplars to a sample, (pools, regions, n)."""
         pools, n_regions = self.pools, self.n_regions
         out = np.empty((len(pools), n_regions, len(self._sides) * n), dtype=np.float32)
-        for region, part in enumerate(seen.regions):
-            first = 0
+        for several in _together(seen.regions):
+            start, first = seen.regions[several[0]].start, 0
             for compare in packed:
-                tile = compare(seen.values[part])
+                tile = compare(seen.values[start : seen.regions[several[-1]].stop], room)
                 columns = slice(first, first + tile.shape[1])
-                for number, pool in enumerate(pools):
-                    if pool == "max":
-                        tile.max(axis=0, out=out[number, region, columns])
-                    else:
-                        np.maximum(tile, 0).mean(axis=0, out=out[number, region, columns])
+                for region in several:
+                    part = seen.regions[region]
+                    own = tile[part.start - start : part.stop - start]
+                    for number, pool in enumerate(pools):
+                        if pool == "max":
+                            own.max(axis=0, out=out[number, region, columns])
+                        else:
+                            np.maximum(own, 0).mean(axis=0, out=out[number, region, columns])
                 first = columns.stop
         for number, pool in enumerate(pools):
             values = out[number]
@@ -266,3 +276,12 @@ class PartSimilarity(Similarity):
             if pool == "max":
                 self.finish(values[:, :n])
         return out[:, :, :n]
+
+
+def _together(regions: list[slice]) -> Iterator[range]:
+    """Yield the regions, in order, in groups of no more than PLACES places, unless one alone has more."""
+    first = 0
+    for number in range(1, len(regions) + 1):
+        if number == len(regions) or regions[number].stop - regions[first].start > PLACES:
+            yield range(first, number)
+            first = number
