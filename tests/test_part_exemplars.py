@@ -136,6 +136,19 @@ def test_fewer_different_pieces_than_asked_for_are_warned_of():
     assert model.score(X, np.arange(20) % 2) == 1
 
 
+def test_a_limit_of_memory_leaves_fewer_pieces_to_choose_from(images):
+    X, y = images
+    seen = []
+
+    def watching(pieces, labels, similarity, rng):
+        seen.append(len(pieces))
+        return np.arange(10)
+
+    for limit in ("1 GB", "25 MB"):
+        classifier(basis=watching, memory_limit=limit).fit(X, y)
+    assert 10 < seen[1] < 0.9 * seen[0]
+
+
 def test_rows_without_weight_give_no_pieces(images):
     X, y = images
     weights = np.r_[np.zeros(60), np.ones(60)]

@@ -15,7 +15,7 @@ from besvm.expand.room import COPIES, rows_of_work
 from besvm.similarities.contract import Similarity
 from besvm.similarities.parts import PartSimilarity, Pieces
 
-POOL = 20_000  # random pieces that a selector chooses from
+POOL = 20_000  # random pieces that a selector chooses from, if there is room for them
 
 
 class AmongPieces(Similarity):
@@ -63,8 +63,10 @@ def choose_parts(
     named = as_choice(basis).named_rows(n_rows(X))
     if named is not None:
         return _drawn(similarity, see, named, 1, rng)
-    rows = subsample(among.rows, POOL, rng)
-    pool = _different(_drawn(similarity, see, rows, -(-POOL // len(rows)), rng))
+    one = similarity.draw(see(among.rows[:1]), 1, np.random.default_rng(0)).items
+    size = POOL if among.room == np.inf else max(1, min(POOL, int(among.room // (2 * COPIES * one.nbytes))))
+    rows = subsample(among.rows, size, rng)
+    pool = _different(_drawn(similarity, see, rows, -(-size // len(rows)), rng))
     candidates = Candidates(
         similarity.as_vectors(pool.items),
         None if y is None else y[pool.samples],

@@ -12,7 +12,7 @@ from besvm._support.validation import is_number, is_whole, shown
 from besvm.similarities.contract import register
 from besvm.similarities.parts.contract import PartSimilarity, Pieces, Vectors, cut
 
-SETTLE_PIECES = 20_000  # that the whitening is learned from
+SETTLE_PIECES, SETTLE_VALUES = 20_000, 1 << 24  # that the whitening is learned from, and values of all of them
 LEAST = 1e-4  # a whitened piece shorter than this is rounding: it is like nothing
 
 
@@ -106,8 +106,9 @@ class Parts(PartSimilarity):
         if not self.settles:
             return self
         grids = self.checked(evenly_spaced(X, SETTLE_ROWS))
-        each = -(-SETTLE_PIECES // n_rows(grids))
-        pieces = self.draw(grids, each, np.random.default_rng(0)).items
+        wanted = min(SETTLE_PIECES, max(1, SETTLE_VALUES // (int(self.size) ** 2 * np.shape(grids[0])[2])))
+        some = evenly_spaced(grids, wanted)
+        pieces = self.draw(some, -(-wanted // n_rows(some)), np.random.default_rng(0)).items
         if self.whiten is not None:
             self._learn_whitening(pieces)
         self._settle_inner(pieces)
