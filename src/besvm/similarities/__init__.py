@@ -2,6 +2,7 @@
 
 from besvm._support.public import publish
 from besvm.similarities.contract import Similarity, register, registered
+from besvm.similarities.distance import FromDistance
 from besvm.similarities.functions import PairFunction
 from besvm.similarities.grid import Alignment, Deformable, Rigid
 from besvm.similarities.latent import Jitter, Latent, LatentAlignment
@@ -16,6 +17,7 @@ __all__ = [
     "Alignment",
     "Cosine",
     "Deformable",
+    "FromDistance",
     "Jitter",
     "Laplacian",
     "Latent",

@@ -50,6 +50,10 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
         compiled code do: ``n_jobs`` then cuts every block of samples. False: one thread calls it, whatever ``n_jobs``.
     rows_per_block : int or None
         How many samples to compare at a time; None: as many as the memory budget of a block allows.
+    kind : str
+        What it compares, in a word: the heading it stands under in ``besvm similarities``.
+    extra : str or None
+        Which extra of besvm has to be installed for it, as in ``besvm[text]``; None: none.
 
     Examples
     --------
@@ -78,6 +82,8 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     columns_each: ClassVar[int] = 1
     parallel: ClassVar[bool] = False
     rows_per_block: ClassVar[int | None] = None
+    kind: ClassVar[str] = "anything"
+    extra: ClassVar[str | None] = None
 
     def fit(self, X: Any) -> Similarity:
         """Settle what follows from the data, once, on the training rows; also takes ``sample_weight`` if it matters."""
