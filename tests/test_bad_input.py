@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from besvm import FHOG, BasisExpansion, BESVMClassifier, LinearSVMClassifier, MeanNormScaler, Measure, Nystrom
 from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier, LineSearchMKL
-from besvm.basis import FarthestBasis, GradientBasis, IndexBasis, KMedoidsBasis, PivotedBasis, RandomBasis
+from besvm.basis import FarthestBasis, GradientBasis, IndexBasis, KMeansBasis, KMedoidsBasis, PivotedBasis, RandomBasis
 from besvm.normalize import MeanNorm, Unscaled
 from besvm.selection import GreedySelection
 from besvm.similarities import (
@@ -391,7 +391,10 @@ PARTS = [  # (what is tried, the classifier it is part of)
     *((part, lambda one: BasisExpansion(basis=5, normalize=one)) for part in (Nystrom(), MeanNorm(), Unscaled())),
     *(
         (Selector(5), lambda one: BESVMClassifier(basis=one))
-        for Selector in (RandomBasis, IndexBasis, KMedoidsBasis, PivotedBasis, FarthestBasis, GradientBasis)
+        for Selector in (
+            *(RandomBasis, IndexBasis, KMeansBasis, KMedoidsBasis),
+            *(PivotedBasis, FarthestBasis, GradientBasis),
+        )
     ),
     *(
         (part, lambda one: BESVMClassifier(one, basis=5))

@@ -13,6 +13,7 @@ from besvm.basis import (
     FarthestBasis,
     GradientBasis,
     IndexBasis,
+    KMeansBasis,
     KMedoidsBasis,
     PivotedBasis,
     RandomBasis,
@@ -79,6 +80,7 @@ def test_every_store_gives_the_same_model(images, storage):
     [
         RandomBasis(per_class=5),
         IndexBasis(10),
+        KMeansBasis(10),
         KMedoidsBasis(10, max_rows=500),
         PivotedBasis(10),
         FarthestBasis(10),

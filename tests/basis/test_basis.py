@@ -7,7 +7,16 @@ from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import StandardScaler
 
 from besvm import BESVMClassifier
-from besvm.basis import Exemplars, FarthestBasis, GradientBasis, IndexBasis, KMedoidsBasis, PivotedBasis, RandomBasis
+from besvm.basis import (
+    Exemplars,
+    FarthestBasis,
+    GradientBasis,
+    IndexBasis,
+    KMeansBasis,
+    KMedoidsBasis,
+    PivotedBasis,
+    RandomBasis,
+)
 from besvm.basis.choose import Candidates, choose_basis
 from besvm.basis.contract import _even_shares
 from besvm.similarities import RBF, Linear, PairFunction, Precomputed
@@ -78,6 +87,27 @@ def test_k_medoids_survives_an_indefinite_asymmetric_similarity():
     assert len(set(rows)) == 3
 
 
+def test_k_means_takes_the_rows_nearest_to_the_centers_of_clear_clusters(rng):
+    centers = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
+    X = np.concatenate([center + rng.normal(size=(30, 2)) for center in centers])
+    rows = choose(KMeansBasis(3), X, None, None)
+    means = X.reshape(3, 30, 2).mean(axis=1)
+    nearest = ((X[:, None] - means) ** 2).sum(axis=2).argmin(axis=0)
+    np.testing.assert_array_equal(rows, nearest)
+
+
+def test_k_means_chooses_different_rows_also_of_many_copies(rng):
+    X = np.repeat(rng.normal(size=(4, 2)), 10, axis=0)
+    assert len(set(choose(KMeansBasis(12), X, None, None))) == 12
+
+
+def test_k_means_refuses_what_has_no_vectors():
+    with pytest.raises(ValueError, match=r"KMeansBasis needs vectors, got samples of shape .* KMedoidsBasis"):
+        choose(KMeansBasis(2), ["a", "b", "c"], None, None)
+    with pytest.raises(ValueError, match="max_iter must be a whole number of at least 1, got 0"):
+        choose(KMeansBasis(2, max_iter=0), np.ones((4, 2)), None, None)
+
+
 def test_what_a_user_may_pass():
     assert len(choose("auto")) == 10
     assert len(choose(4)) == 4
@@ -102,8 +132,8 @@ def by_position(X, y, similarity, rng):
 
 @pytest.mark.parametrize(
     "basis",
-    [4, IndexBasis(4), RandomBasis(4, balanced=False), KMedoidsBasis(4), PivotedBasis(4), FarthestBasis(4),
-     GradientBasis(4), by_position],
+    [4, IndexBasis(4), RandomBasis(4, balanced=False), KMeansBasis(4), KMedoidsBasis(4), PivotedBasis(4),
+     FarthestBasis(4), GradientBasis(4), by_position],
     ids=lambda basis: getattr(basis, "__name__", str(basis)),
 )  # fmt: skip
 @pytest.mark.parametrize("similarity", [Linear(), Precomputed()], ids=str)
@@ -128,7 +158,7 @@ def test_a_class_without_weight_gives_no_exemplars(digits):
 
 
 @pytest.mark.parametrize(
-    "Selector", [RandomBasis, IndexBasis, KMedoidsBasis, PivotedBasis, FarthestBasis, GradientBasis]
+    "Selector", [RandomBasis, IndexBasis, KMeansBasis, KMedoidsBasis, PivotedBasis, FarthestBasis, GradientBasis]
 )
 def test_more_than_there_is_means_all_and_a_share_is_a_part(Selector, rng):
     X, y = rng.normal(size=(50, 2)), np.repeat([0, 1], [40, 10])

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse, vstack
 
-from besvm._support.rows import check_one_shape, n_rows, span, take
+from besvm._support.rows import check_one_shape, evenly_spaced, n_rows, span, take
 from besvm._support.sizes import bytes_of, large_one
 from besvm._support.threads import slices, workers
 from besvm._support.validation import described
 from besvm.blocks.plan import Limit, check_fits
 from besvm.blocks.stores import WORK_BYTES, ComputedBlocks
 from besvm.features.descriptors import GridDescriptor
+from besvm.features.reduction import CellPCA
 from besvm.normalize import MeanNormScaler
 
-OURS = (GridDescriptor, MeanNormScaler)  # what takes no more than a few copies of what it gives
+OURS = (GridDescriptor, MeanNormScaler, CellPCA)  # what takes no more than a few copies of what it gives
 COPIES = 3  # of what a step of features gives, or takes, that are there at once
 WORTH_MEASURING = 64  # rows
 
@@ -68,16 +69,18 @@ def in_parts(transformer: Any, X: Any) -> Any:
 
 
 def fit_features(transformer: Any, X: Any, y: Any, memory_limit: Limit) -> Any:
-    """Fit a transformer: by blocks where its last step alone has something to learn, and can learn it so.
+    """Fit a transformer: by blocks where its last step alone has much to learn, and can learn it so.
 
     What would take more memory than the limit is refused.
     """
     *first, last = steps_of(transformer)
-    if not all(_learns_nothing(step) for step in first):
+    if not all(_learns_nothing(step) or hasattr(step, "learns_from") for step in first):
         first = []
     one = large_one(X)
+    some = evenly_spaced(X, max((getattr(step, "learns_from", 1) for step in first), default=1))
     for step in first:
-        one = step.fit(one).transform(one)  # nothing to learn, but perhaps something to check later samples by
+        some = step.fit(some).transform(some)  # also if nothing is to be learned: later samples may be checked by it
+        one = step.transform(one)
     need = 2 * n_rows(X) * bytes_of(one)  # what is learned from, and one copy of it
     alone = len(first) + 1 == len(steps_of(transformer))  # there is nothing else to learn
     if alone and first and isinstance(last, MeanNormScaler) and need > WORK_BYTES:

@@ -2,8 +2,9 @@
 
 from besvm._support.public import publish
 from besvm.features.descriptors import FHOG, CellColor, Pixels
+from besvm.features.reduction import CellPCA
 from besvm.features.variants import Crops, Rotations, Shifts, mirror
 
-__all__ = ["FHOG", "CellColor", "Crops", "Pixels", "Rotations", "Shifts", "mirror"]
+__all__ = ["FHOG", "CellColor", "CellPCA", "Crops", "Pixels", "Rotations", "Shifts", "mirror"]
 
 publish(__name__, __all__)

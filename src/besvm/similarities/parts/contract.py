@@ -18,6 +18,7 @@ from besvm.similarities.lookup import resolve
 ROWS = 8  # samples that a thread takes at a time
 COLUMNS, PLACES = 512, 1024  # exemplars and places compared at once: enough for the product, and it stays in cache
 POOLS = ("max", "mean")
+SILENT = np.float32(0.1)  # a similarity that is not above this does not count in the mean
 
 Compare = Callable[[np.ndarray, np.ndarray], np.ndarray]  # vectors (p, k), room to work -> similarities (p, exemplars)
 
@@ -227,7 +228,7 @@ class PartSimilarity(Similarity):
         if self.similarity is not None:
             check_is_fitted(self, "inner_")
             against = self.inner_.against(vectors)
-            return lambda V, room: against(V)
+            return lambda V, room: _clearly_nan(np.asarray(against(V), dtype=np.float32))
         columns = np.ascontiguousarray(vectors.T)
 
         def product(V: np.ndarray, room: np.ndarray) -> np.ndarray:
@@ -252,29 +253,27 @@ class PartSimilarity(Similarity):
 
     def _pooled(self, seen: Vectors, packed: list[Compare], n: int, room: np.ndarray) -> np.ndarray:
         """Return the similarities of n exemplars to a sample, (pools, regions, n)."""
+        from besvm.similarities.parts.kernels import pool
+
         pools, n_regions = self.pools, self.n_regions
         out = np.empty((len(pools), n_regions, len(self._sides) * n), dtype=np.float32)
+        none = np.empty((0, out.shape[2]), dtype=np.float32)
+        best, mean = (out[pools.index(name)] if name in pools else none for name in POOLS)
+        bounds = np.array([(part.start, part.stop) for part in seen.regions])
         for several in _together(seen.regions):
-            start, first = seen.regions[several[0]].start, 0
+            own = slice(several.start, several.stop)
+            start, first = bounds[several[0], 0], 0
             for compare in packed:
-                tile = compare(seen.values[start : seen.regions[several[-1]].stop], room)
+                tile = compare(seen.values[start : bounds[several[-1], 1]], room)
                 columns = slice(first, first + tile.shape[1])
-                for region in several:
-                    part = seen.regions[region]
-                    own = tile[part.start - start : part.stop - start]
-                    for number, pool in enumerate(pools):
-                        if pool == "max":
-                            own.max(axis=0, out=out[number, region, columns])
-                        else:
-                            np.maximum(own, 0).mean(axis=0, out=out[number, region, columns])
+                pool(tile, bounds[own] - start, SILENT, best[own, columns], mean[own, columns])
                 first = columns.stop
-        for number, pool in enumerate(pools):
-            values = out[number]
-            if self.mirror:
-                joined = np.maximum if pool == "max" else np.add
-                joined(values[:, :n], values[self.opposite(), n:], out=values[:, :n])
-            if pool == "max":
-                self.finish(values[:, :n])
+        if self.mirror:
+            for values, joined in ((best, np.maximum), (mean, np.add)):
+                if len(values):
+                    joined(values[:, :n], values[self.opposite(), n:], out=values[:, :n])
+        self.finish(best[:, :n])
+        np.sqrt(mean, out=mean)
         return out[:, :, :n]
 
 
@@ -285,3 +284,11 @@ def _together(regions: list[slice]) -> Iterator[range]:
         if number == len(regions) or regions[number].stop - regions[first].start > PLACES:
             yield range(first, number)
             first = number
+
+
+def _clearly_nan(tile: np.ndarray) -> np.ndarray:
+    """Let one NaN or infinity in a column make all of it NaN, so that the pair is refused by name."""
+    sound = np.isfinite(tile).all(axis=0)
+    if not sound.all():
+        tile[:, ~sound] = np.nan
+    return tile

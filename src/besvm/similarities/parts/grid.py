@@ -40,7 +40,8 @@ class Parts(PartSimilarity):
     contrast : float or None, default=1.5e-4
         A piece is centered and divided by the root of its variance and this; None leaves it as it is. Pixels are 0..1.
     pool : {"max", "mean"} or both, default="max"
-        What is taken of all places of a region: the best, the mean of those above 0, or one column of each.
+        What is taken of all places of a region: the best; √(mean of max(k - 0.1, 0)), which tells how much of
+        the region is alike; or one column of each.
     mirror : bool, default=False
         Whether the exemplars may also be seen in the mirror: the better of the image and its mirror image, for every
         part and region.

@@ -80,3 +80,32 @@ def windows(series, length, step, normalized, factor, least, out):
         if len(row) > count:
             row[count] = -squares * scale * scale / 2
             row[count + 1] = 1
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
+def pool(tile, regions, least, best, mean):
+    """Pool the similarities of places (rows) to exemplars (columns), region by region.
+
+    A region is the places from ``regions[r, 0]`` to ``regions[r, 1]``. Row r of ``best`` becomes their maximum, and
+    that of ``mean`` the mean of what they have above ``least``; without rows, neither is computed. NaN stays NaN where
+    the whole column is.
+    """
+    for r in range(len(regions)):
+        first, end = regions[r]
+        if len(best):
+            best[r] = tile[first]
+        if len(mean):
+            mean[r] = 0
+        for p in range(first, end):
+            row = tile[p]
+            if len(best):
+                largest = best[r]
+                for k in range(len(row)):
+                    largest[k] = row[k] if row[k] > largest[k] else largest[k]
+            if len(mean):
+                total = mean[r]
+                for k in range(len(row)):
+                    above = row[k] - least
+                    total[k] += np.float32(0) if above <= 0 else above
+        if len(mean):
+            mean[r] /= np.float32(end - first)

@@ -40,8 +40,8 @@ class SeriesParts(PartSimilarity):
         dilations are drawn evenly on a logarithmic scale. A series that is too short for such a piece, though not for
         ``length`` moments side by side, is continued by its last value.
     pool : {"max", "mean"} or both, default=("max", "mean")
-        What is taken of all places: the best; the mean of 1 - d² / 2 where that is above 0, which tells how often the
-        piece occurs; or a column of each.
+        What is taken of all places: the best; √(mean of max(0.9 - d² / 2, 0)), which tells how often the piece occurs;
+        or a column of each.
     similarity : Similarity, name or None, default=None
         Another k, of the (normalized or scaled) pieces as vectors.
 
