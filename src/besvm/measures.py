@@ -222,11 +222,17 @@ class TunableMeasures:
             self.measures = tunable["measures"]
 
 
-def compares_vectors(measures: list[Measure]) -> bool | None:
-    """Say whether every measure compares plain vectors; None where some have features, which take X as it is."""
+def compares_vectors(measures: list[Measure]) -> bool | str | None:
+    """Say whether every measure compares plain vectors; "series" where some compare these instead.
+
+    None where some have features, which take X as it is.
+    """
     if any(measure.features is not None for measure in measures):
         return None
-    return all(resolve(measure.similarity).vectors for measure in measures)
+    similarities = [resolve(measure.similarity) for measure in measures]
+    if any(similarity.kind == "series" for similarity in similarities):
+        return "series"
+    return all(similarity.vectors for similarity in similarities)
 
 
 def mirrored(measure: Any) -> Measure:

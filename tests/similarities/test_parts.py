@@ -136,7 +136,7 @@ def test_pixels_are_between_0_and_1():
         (Parts(3, pool="sum"), np.zeros((1, 8, 8, 1)), "pool must be 'max', 'mean' or"),
         (SeriesParts(9), np.zeros((3, 8)), "9 moments must be no longer than the series, but series 0 has 8"),
         (SeriesParts(3), [np.zeros(8), np.zeros((2, 8))], "as many channels each"),
-        (SeriesParts(3), [np.zeros(8), np.full(8, np.nan)], "series 1 does not; fill in"),
+        (SeriesParts(3), [np.zeros(8), np.full(8, np.nan)], "series 1 has nan at moment 0; fill in"),
         (SeriesParts(1), np.zeros((3, 8)), "length must be a whole number of at least 2"),
         (SeriesParts(3, normalized=2), np.zeros((3, 8)), "normalized must be a share"),
         (SeriesParts(3, max_dilation=0), np.zeros((3, 8)), "max_dilation must be None or"),

@@ -58,6 +58,16 @@ def span(X: Any, rows: slice) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
+def whole_series(X: Any) -> Any:
+    """Return a list of series (channels, moments) where X is a data frame with a row for each moment of each of them.
+
+    Its index has two levels then, the series and the moment, as sktime's has. All else stays as it is.
+    """
+    if getattr(X, "ndim", 0) != 2 or getattr(getattr(X, "index", None), "nlevels", 1) != 2:
+        return X
+    return [one.to_numpy().T for _, one in X.groupby(level=0, sort=False)]
+
+
 def items(X: Any) -> Any:
     """Return the samples of ``X`` one by one: rows of a data frame as named tuples, of a sparse matrix as arrays."""
     if issparse(X):

@@ -13,7 +13,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from besvm._support.rows import axes_of, n_rows, refuse_no_rows
+from besvm._support.rows import axes_of, n_rows, refuse_no_rows, whole_series
 from besvm._support.units import parse_bytes
 
 LARGEST_C = 1e30
@@ -109,12 +109,15 @@ def _first_text(X: Any) -> str | None:
     return None
 
 
-def check_vectors(estimator: Any, X: Any, vectors: bool | None, reset: bool = True) -> Any:
+def check_vectors(estimator: Any, X: Any, vectors: bool | str | None, reset: bool = True) -> Any:
     """Validate X as scikit-learn does if the measures compare vectors; otherwise only that it has rows.
 
     A data frame with one column of texts is that column, unless (``vectors`` being None) features take it as it is.
+    With "series" for ``vectors``, a data frame with a row for each moment of every series becomes a list of these.
     Samples with fewer axes than those of ``fit`` are refused: it would be a single one, and its rows taken for samples.
     """
+    if vectors == "series":
+        X, vectors = whole_series(X), False
     if vectors:
         sparse = "csr" if estimator.__sklearn_tags__().input_tags.sparse else False
         X = validated(estimator, X, accept_sparse=sparse, allow_nd=True, dtype=_exact_dtypes(X), reset=reset)

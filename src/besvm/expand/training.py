@@ -14,7 +14,7 @@ class TrainingSet(NamedTuple):
     """Samples with their classes and weights."""
 
     X: Any
-    vectors: bool | None  # whether the samples are plain vectors, which scikit-learn can check
+    vectors: bool | str | None  # whether the samples are plain vectors, which scikit-learn can check, or series
     classes: np.ndarray
     labels: np.ndarray  # every row's number of its class
     weights: np.ndarray
@@ -43,7 +43,7 @@ def mark_input(tags: Tags, measures: Any, basis: Any) -> None:
         similarities = [resolve(measure.similarity) for measure in several]
     except (TypeError, ValueError):
         return
-    vectors = bool(compares_vectors(several))
+    vectors = compares_vectors(several) is True
     precomputed = any(similarity.precomputed for similarity in similarities)
     square = precomputed and all(measure.features is None for measure in several)
     tags.input_tags.two_d_array = vectors

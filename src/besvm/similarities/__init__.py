@@ -10,10 +10,20 @@ from besvm.similarities.lookup import resolve
 from besvm.similarities.metrics import NegativeDistance, PairwiseKernel
 from besvm.similarities.parts import Parts, Placement, SeriesParts
 from besvm.similarities.precomputed import Precomputed
+from besvm.similarities.series import DDTW, DTW, EDR, ERP, LCSS, MSM, SBD, TWE, WDTW, SeriesEuclidean
 from besvm.similarities.vector import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid, Tanimoto
 
 __all__ = [
+    "DDTW",
+    "DTW",
+    "EDR",
+    "ERP",
+    "LCSS",
+    "MSM",
     "RBF",
+    "SBD",
+    "TWE",
+    "WDTW",
     "Alignment",
     "Cosine",
     "Deformable",
@@ -31,6 +41,7 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "Rigid",
+    "SeriesEuclidean",
     "SeriesParts",
     "Sigmoid",
     "Similarity",

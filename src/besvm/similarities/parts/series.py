@@ -10,6 +10,7 @@ from besvm._support.rows import evenly_spaced, n_rows
 from besvm._support.validation import is_number, is_whole, shown
 from besvm.similarities.contract import register
 from besvm.similarities.parts.contract import PartSimilarity, Pieces, Vectors, cut
+from besvm.similarities.series.items import as_series
 
 SETTLE_SERIES = 1000  # that the scale is settled on
 STEPS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512])  # few, to share the work
@@ -60,6 +61,8 @@ class SeriesParts(PartSimilarity):
     >>> parts(series, pieces.items)[0, ::2].round(1)  # -log(0.005), where the pieces come from
     array([5.3, 5.3, 5.3], dtype=float32)
     """
+
+    kind = "series"
 
     def __init__(
         self,
@@ -144,24 +147,12 @@ class SeriesParts(PartSimilarity):
     def checked(self, samples: Any) -> Any:
         """Return the series as a list of float32 arrays (channels, moments), each as long as a piece at least."""
         self._check()
-        series = [np.atleast_2d(np.ascontiguousarray(sample, dtype=np.float32)) for sample in samples]
+        series = as_series(samples)
         for number, one in enumerate(series):
-            if one.ndim != 2 or one.shape[0] != series[0].shape[0]:
-                raise ValueError(
-                    "series must have shape (moments,) or (channels, moments) with as many channels each, got "
-                    f"{series[0].shape} and, as number {number}, {one.shape}"
-                )
             if one.shape[1] < self.length:
                 raise ValueError(
                     f"parts of {self.length} moments must be no longer than the series, but series {number} has "
                     f"{one.shape[1]}; take shorter parts"
-                )
-            with np.errstate(over="ignore", invalid="ignore"):
-                sound = np.isfinite(np.dot(one.ravel(), one.ravel()))
-            if not sound:
-                raise ValueError(
-                    f"series must hold finite numbers, small enough to square in float32; series {number} does not; "
-                    "fill in what is missing first"
                 )
         return series
 

@@ -1,0 +1,260 @@
+"""Edit distances of series of numbers. Parameters, their defaults and the distances are aeon's."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from besvm.similarities.contract import register
+from besvm.similarities.series import rules
+from besvm.similarities.series.warping import Warping
+
+
+@register("erp")
+class ERP(Warping):
+    """Edit distance with real penalty: moments are matched at their distance, or left out at that from ``g``.
+
+    As in aeon, to leave out the first moments of a series, before any is matched, costs as much as to leave out all.
+
+    Parameters
+    ----------
+    window : float or None, default=None
+    g : float, default=0.0
+        The value that a moment is compared with if it is left out, in every channel.
+    channels, how, scale
+        As in :class:`DTW`, and ``window`` too. Distances of values with several channels are Euclidean.
+
+    Examples
+    --------
+    >>> from besvm.similarities import ERP
+    >>> ERP(how="negative", scale=1)([[1.0, 2.0, 3.0]], [[1.0, 2.0, 5.0]])
+    array([[-2.]], dtype=float32)
+    """
+
+    rule = rules.ERP
+    at_least: ClassVar[Mapping[str, float]] = {"g": -np.inf}
+
+    def __init__(
+        self,
+        window: float | None = None,
+        g: float = 0.0,
+        *,
+        channels: str = "dependent",
+        how: str = "exponential",
+        scale: float | str = "auto",
+    ) -> None:
+        self.window = window
+        self.g = g
+        self.channels = channels
+        self.how = how
+        self.scale = scale
+
+    def gaps(self, values: np.ndarray) -> np.ndarray:
+        return _lengths(values - self.g)
+
+    def own(self, values: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+        return np.asarray(gaps.sum(axis=1))
+
+
+@register("msm")
+class MSM(Warping):
+    """Move-split-merge: moments are moved to another value, split in two or merged, at a cost ``c`` and the change.
+
+    Parameters
+    ----------
+    window : float or None, default=None
+    c : float, default=1.0
+        What a split or a merge costs, at least.
+    channels : {"independent", "dependent"}, default="independent"
+        Each channel by itself, by absolute differences, and the distances added; or all together, as in aeon by squared
+        distances.
+    how, scale
+        As in :class:`DTW`, and ``window`` too.
+
+    Examples
+    --------
+    >>> from besvm.similarities import MSM
+    >>> MSM(how="negative", scale=1)([[1.0, 2.0, 3.0]], [[1.0, 2.0, 5.0], [1.0, 2.0, 2.0]])
+    array([[-2., -1.]], dtype=float32)
+    """
+
+    at_least: ClassVar[Mapping[str, float]] = {"c": 0}
+
+    def __init__(
+        self,
+        window: float | None = None,
+        c: float = 1.0,
+        *,
+        channels: str = "independent",
+        how: str = "exponential",
+        scale: float | str = "auto",
+    ) -> None:
+        self.window = window
+        self.c = c
+        self.channels = channels
+        self.how = how
+        self.scale = scale
+
+    @property
+    def rule(self) -> int:
+        return rules.MSM if self.channels == "independent" else rules.MSM_SQUARED
+
+    @property
+    def constant(self) -> float:
+        return self.c
+
+    def gaps(self, values: np.ndarray) -> np.ndarray:
+        return _lengths(np.diff(values, axis=1, prepend=0)) ** 2
+
+
+@register("twe")
+class TWE(Warping):
+    """Time warp edit: steps within either series, or in both at once, that cost their lengths and the time they take.
+
+    Parameters
+    ----------
+    window : float or None, default=None
+    nu : float, default=0.001
+        What a moment of time costs, the stiffness.
+    lmbda : float, default=1.0
+        What a step in one series alone costs further.
+    channels, how, scale
+        As in :class:`DTW`, and ``window`` too. Distances of values with several channels are Euclidean.
+
+    Examples
+    --------
+    >>> from besvm.similarities import TWE
+    >>> TWE(how="negative", scale=1)([[1.0, 2.0, 3.0]], [[1.0, 2.0, 3.0], [1.0, 2.0, 5.0]])
+    array([[-0., -2.]], dtype=float32)
+    """
+
+    rule = rules.TWE
+    at_least: ClassVar[Mapping[str, float]] = {"nu": 0, "lmbda": 0}
+
+    def __init__(
+        self,
+        window: float | None = None,
+        nu: float = 0.001,
+        lmbda: float = 1.0,
+        *,
+        channels: str = "dependent",
+        how: str = "exponential",
+        scale: float | str = "auto",
+    ) -> None:
+        self.window = window
+        self.nu = nu
+        self.lmbda = lmbda
+        self.channels = channels
+        self.how = how
+        self.scale = scale
+
+    def gaps(self, values: np.ndarray) -> np.ndarray:
+        return _lengths(np.diff(values, axis=1, prepend=0)) + self.nu + self.lmbda
+
+    def lags(self, n: int, m: int) -> np.ndarray:
+        return (2 * self.nu * np.arange(max(n, m))).astype(np.float32)
+
+
+@register("lcss")
+class LCSS(Warping):
+    """Longest common subsequence: the share of moments, of the shorter series, that find none alike in the other.
+
+    The path pairs the moments that are alike, and no others.
+
+    Parameters
+    ----------
+    window : float or None, default=None
+    epsilon : float, default=1.0
+        How far apart values may be that are alike.
+    channels, how, scale
+        As in :class:`DTW`, and ``window`` too. Distances of values with several channels are Euclidean.
+
+    Examples
+    --------
+    >>> from besvm.similarities import LCSS
+    >>> LCSS(epsilon=0.5, how="negative", scale=1)([[1.0, 9.0, 2.0, 3.0]], [[1.0, 2.0, 3.0, 5.0]])
+    array([[-0.25]], dtype=float32)
+    """
+
+    rule = rules.LCSS
+    at_least: ClassVar[Mapping[str, float]] = {"epsilon": 0}
+
+    def __init__(
+        self,
+        window: float | None = None,
+        epsilon: float = 1.0,
+        *,
+        channels: str = "dependent",
+        how: str = "exponential",
+        scale: float | str = "auto",
+    ) -> None:
+        self.window = window
+        self.epsilon = epsilon
+        self.channels = channels
+        self.how = how
+        self.scale = scale
+
+    @property
+    def constant(self) -> float:
+        return self.epsilon
+
+    def finish(self, ends: np.ndarray, n: int, lengths: np.ndarray) -> None:
+        ends /= np.minimum(n, lengths).astype(np.float32)
+        ends += 1
+
+
+@register("edr")
+class EDR(Warping):
+    """Edit distance on real sequences: how many moments must be changed or left out, as a share of the longer series.
+
+    As in aeon, to leave out the first moments of a series, before any is matched, costs nothing.
+
+    Parameters
+    ----------
+    window : float or None, default=None
+    epsilon : float or None, default=None
+        How far apart values may be that are alike; None: a quarter of the standard deviation of the series that varies
+        more.
+    channels, how, scale
+        As in :class:`DTW`, and ``window`` too. Distances of values with several channels are Euclidean.
+
+    Examples
+    --------
+    >>> from besvm.similarities import EDR
+    >>> EDR(epsilon=0.5, how="negative", scale=1)([[1.0, 9.0, 2.0, 3.0]], [[1.0, 2.0, 3.0, 5.0]])
+    array([[-0.5]], dtype=float32)
+    """
+
+    rule = rules.EDR
+
+    def __init__(
+        self,
+        window: float | None = None,
+        epsilon: float | None = None,
+        *,
+        channels: str = "dependent",
+        how: str = "exponential",
+        scale: float | str = "auto",
+    ) -> None:
+        self.window = window
+        self.epsilon = epsilon
+        self.channels = channels
+        self.how = how
+        self.scale = scale
+
+    @property
+    def at_least(self) -> Mapping[str, float]:  # type: ignore[override]
+        return {} if self.epsilon is None else {"epsilon": 0}
+
+    def own(self, values: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+        if self.epsilon is not None:
+            return np.full(len(values), float(self.epsilon))
+        return np.asarray(values.std(axis=(1, 2)) / 4)
+
+    def finish(self, ends: np.ndarray, n: int, lengths: np.ndarray) -> None:
+        ends /= np.maximum(n, lengths).astype(np.float32)
+
+
+def _lengths(vectors: np.ndarray) -> np.ndarray:
+    """Return the Euclidean length of each vector, over the last axis."""
+    return np.asarray(np.sqrt(np.square(vectors).sum(axis=-1)))

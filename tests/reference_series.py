@@ -1,0 +1,118 @@
+"""Distances of series, moment by moment in float64: the naive loops that the fast ways are checked against."""
+
+from itertools import pairwise
+from math import floor, inf
+
+import numpy as np
+
+
+def band(n, m, window):
+    """Return which pairs of moments a path may visit: marked one by one along the diagonal, as in aeon."""
+    if window is None or window == 1:
+        return np.ones((n, m), dtype=bool)
+    if n > m:
+        return band(m, n, window).T
+    inside, reach = np.zeros((n, m), dtype=bool), int(window * n)
+    for step in range(m + 1):
+        i, j = floor(step / (m + 1) * n), floor(step / (m + 1) * m)
+        inside[max(0, i - reach) : i + reach + 1, j] = True
+    return inside
+
+
+def squared(a, b):
+    return float(((a - b) ** 2).sum())
+
+
+def length(a, b):
+    return squared(a, b) ** 0.5
+
+
+def slopes(x):
+    return np.array([[((c[i] - c[i - 1]) + (c[i + 1] - c[i - 1]) / 2) / 2 for i in range(1, len(c) - 1)] for c in x])
+
+
+def steps(measure, x, y, i, j):
+    """Return what it costs to match x_i and y_j, to move on in x alone and in y alone; i and j count from 0."""
+    name, zero = measure.name, np.zeros(len(x))
+    a, b = x[:, i], y[:, j]
+    a_before, b_before = (x[:, i - 1] if i else zero), (y[:, j - 1] if j else zero)
+    if name in ("dtw", "ddtw"):
+        return (squared(a, b),) * 3
+    if name == "wdtw":
+        n = max(x.shape[1], y.shape[1])
+        return (squared(a, b) / (1 + np.exp(-measure.g * (abs(i - j) - n / 2))),) * 3
+    if name == "erp":
+        return length(a, b), length(a, zero + measure.g), length(b, zero + measure.g)
+    if name == "twe":
+        match = length(a, b) + length(a_before, b_before) + 2 * measure.nu * abs(i - j)
+        return match, *(measure.nu + measure.lmbda + length(u, v) for u, v in ((a, a_before), (b, b_before)))
+    if name == "lcss":
+        return (-1.0, inf, inf) if length(a, b) <= measure.epsilon else (inf, 0.0, 0.0)
+    if name == "edr":
+        epsilon = max(x.std(), y.std()) / 4 if measure.epsilon is None else measure.epsilon
+        return float(length(a, b) >= epsilon), 1.0, 1.0
+    split, match = (one_split, abs(a[0] - b[0])) if measure.channels == "independent" else (ball_split, squared(a, b))
+    return match, measure.c + split(a, a_before, b), measure.c + split(b, a, b_before)
+
+
+def one_split(value, a, b):
+    low, high = sorted((a[0], b[0]))
+    return 0.0 if low <= value[0] <= high else min(abs(value[0] - a[0]), abs(value[0] - b[0]))
+
+
+def ball_split(value, a, b):
+    middle = (a + b) / 2
+    return 0.0 if squared(middle, value) <= squared(a, b) / 4 else min(squared(value, a), squared(value, b))
+
+
+def edges(measure, x):
+    """Return what it costs to have left out 1, 2, ... moments at the beginning."""
+    if measure.name == "erp":
+        return sum(length(x[:, i], np.zeros(len(x)) + measure.g) for i in range(x.shape[1]))
+    return 0.0 if measure.name in ("lcss", "edr") else inf
+
+
+def warped(measure, x, y):
+    """Return D at the end, of series (channels, moments) that are warped together."""
+    n, m = x.shape[1], y.shape[1]
+    D = np.full((n + 1, m + 1), 0.0 if measure.name == "lcss" else inf)
+    D[1:, 0], D[0, 1:], D[0, 0] = edges(measure, x), edges(measure, y), 0
+    for i, j in np.argwhere(band(n, m, measure.window)):
+        match, x_alone, y_alone = steps(measure, x, y, i, j)
+        D[i + 1, j + 1] = min(D[i, j] + match, D[i, j + 1] + x_alone, D[i + 1, j] + y_alone)
+    return D[n, m]
+
+
+def distance(measure, x, y):
+    """Return the warping distance of two series."""
+    x, y = (np.atleast_2d(np.asarray(one, np.float64)) for one in (x, y))
+    if measure.name == "ddtw":
+        x, y = slopes(x), slopes(y)
+    views = [(x, y)] if measure.channels == "dependent" else [(a[None], b[None]) for a, b in zip(x, y, strict=True)]
+    ends = sum(warped(measure, a, b) for a, b in views)
+    if measure.name == "lcss":
+        return len(views) + ends / min(x.shape[1], y.shape[1])
+    return ends / max(x.shape[1], y.shape[1]) if measure.name == "edr" else ends
+
+
+def path_cost(measure, x, y, path):
+    """Return what a path costs, step by step from the first pair of moments; the first is matched."""
+    x, y = (np.atleast_2d(np.asarray(one, np.float64)) for one in (x, y))
+    if measure.name == "ddtw":
+        x, y, path = slopes(x), slopes(y), path - 1
+    total = steps(measure, x, y, *path[0])[0]
+    for before, here in pairwise(path):
+        total += steps(measure, x, y, *here)[[(1, 1), (1, 0), (0, 1)].index(tuple(here - before))]
+    return total
+
+
+def shape_distance(x, y, standardize=True, channels="independent"):
+    """Return one minus the best correlation over shifts, where every channel varies."""
+    x, y = (np.atleast_2d(np.asarray(one, np.float64)) for one in (x, y))
+    if standardize:
+        x, y = ((one - one.mean(axis=1, keepdims=True)) / one.std(axis=1, keepdims=True) for one in (x, y))
+    full = np.array([np.correlate(a, b, mode="full") for a, b in zip(x, y, strict=True)])
+    if channels == "dependent":
+        return 1 - full.sum(axis=0).max() / (np.linalg.norm(x) * np.linalg.norm(y))
+    lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
+    return float(np.mean(1 - full.max(axis=1) / lengths))
