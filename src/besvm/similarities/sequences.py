@@ -87,8 +87,9 @@ class GlobalAlignment(AlignmentScore):
     gap_open : int, default=11
         What the first symbol that is left out costs.
     gap_extend : int, default=1
-        What every further one next to it costs: a gap of n symbols costs gap_open + (n - 1) gap_extend. (Where a gap
-        costs open + n · extend, as in BLAST, give the sum of both as ``gap_open``.)
+        What every further one next to it costs, at most ``gap_open``: a gap of n symbols costs
+        gap_open + (n - 1) gap_extend. (Where a gap costs open + n · extend, as in BLAST, give the sum of both as
+        ``gap_open``.)
     normalize : bool or "exemplar", default=True
         True: s(a, b) is divided by √(s(a, a) s(b, b)); "exemplar": by the exemplar's s(b, b) alone. A score with itself
         below 1, as of a sequence of unknown residues, counts as 1.
@@ -160,6 +161,11 @@ class _Aligner:
             value = getattr(similarity, name)
             if not (is_whole(value, 0) and value <= LARGEST):
                 raise ValueError(f"{name} must be a whole number from 0 to {LARGEST:,}, got {shown(value)}")
+        if similarity.gap_extend > similarity.gap_open:
+            raise ValueError(
+                f"gap_extend must be at most gap_open, or else many gaps side by side would cost less than one, got "
+                f"{similarity.gap_extend} and {similarity.gap_open}"
+            )
         self.pyopal = optional("pyopal", "aligning sequences")
         matrices = optional("scoring_matrices", "aligning sequences")
         table = _substitutions(similarity.matrix, matrices.ScoringMatrix)

@@ -152,7 +152,7 @@ class TokenRatio(Similarity):
 
     The texts are cut into words at white space. The words of both are put in order, and the results compared by
     1 - d / (m + n): d insertions and deletions turn one, of m characters, into the other, of n. It lies between 0 and
-    1, and is 0 for texts without words. The texts must be strings.
+    1, and is 0 if only one text has words. The texts must be strings.
 
     Parameters
     ----------

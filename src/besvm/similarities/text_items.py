@@ -29,7 +29,9 @@ def coded_like(basis: Any) -> tuple[list[str], Coder]:
     others become one more, since they are equal to nothing that they are compared with.
     """
     values = _values(basis, "text")
-    if not values or _all_texts(values):
+    if not values:
+        return [], lambda X: [""] * n_rows(X)
+    if _all_texts(values):
         return values, texts
     codes: dict[Hashable, str] = {}
     for number, item in enumerate(values):
