@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from operator import attrgetter
 from string import ascii_uppercase
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,6 +17,8 @@ from besvm.similarities.text_items import texts
 ROWS = 8  # sequences that a thread takes at a time
 LETTERS = ascii_uppercase  # what symbols are called in pyopal, which knows no others
 LARGEST = 1 << 20  # a score or a gap beyond which sums of a few thousand would not fit 32 bits
+
+_score = attrgetter("score")
 
 
 class AlignmentScore(Similarity):
@@ -69,7 +72,7 @@ class AlignmentScore(Similarity):
         return scores
 
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
-        return 4 * sample + 200 * n_exemplars // ROWS + 16 * n_exemplars  # pyopal gives an object for every score
+        return 4 * sample + 16 * n_exemplars + 100 * n_exemplars // ROWS  # pyopal gives an object for every score
 
 
 @register("align-global")
@@ -201,7 +204,7 @@ class _Aligner:
 
     def scores(self, one: str, database: Any) -> np.ndarray:
         found = self.aligner.align(one, database, mode="score", algorithm=self.algorithm)
-        return np.fromiter((hit.score for hit in found), np.float32, len(found))
+        return np.fromiter(map(_score, found), np.float32, len(found))
 
     def self_scores(self, coded: list[str]) -> np.ndarray:
         """Return the score of every sequence with itself, at least 1."""
