@@ -11,7 +11,7 @@ from benchmarks.runs import chosen, machine, show
 
 PARTS = (
     *("startup", "features", "linear", "kernel", "sparse", "scaling", "tolerance", "images", "grid"),
-    *("greedy", "bases", "multiclass", "prior", "auto_c", "text"),
+    *("greedy", "bases", "multiclass", "prior", "auto_c", "text", "text_speed"),
     *("parts", "part_choices", "recipes", "series"),
 )
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"

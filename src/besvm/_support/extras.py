@@ -3,7 +3,14 @@
 from importlib import import_module
 from typing import Any
 
-EXTRA_OF = {"matplotlib": "plots", "pooch": "data", "PIL": "data"}
+EXTRA_OF = {
+    "matplotlib": "plots",
+    "pooch": "data",
+    "PIL": "data",
+    "rapidfuzz": "text",
+    "pyopal": "bio",
+    "scoring_matrices": "bio",
+}
 
 
 def optional(module: str, purpose: str) -> Any:

@@ -64,7 +64,8 @@ def choose_parts(
     if named is not None:
         return _drawn(similarity, see, named, 1, rng)
     one = similarity.draw(see(among.rows[:1]), 1, np.random.default_rng(0)).items
-    size = POOL if among.room == np.inf else max(1, min(POOL, int(among.room // (2 * COPIES * one.nbytes))))
+    each = max(one.nbytes, similarity.as_vectors(one).nbytes)
+    size = POOL if among.room == np.inf else max(1, min(POOL, int(among.room // (2 * COPIES * each))))
     rows = subsample(among.rows, size, rng)
     pool = _different(_drawn(similarity, see, rows, -(-size // len(rows)), rng))
     candidates = Candidates(

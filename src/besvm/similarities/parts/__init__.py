@@ -3,5 +3,6 @@
 from besvm.similarities.parts.contract import PartSimilarity, Pieces, Placement
 from besvm.similarities.parts.grid import Parts
 from besvm.similarities.parts.series import SeriesParts
+from besvm.similarities.parts.text import TextParts
 
-__all__ = ["PartSimilarity", "Parts", "Pieces", "Placement", "SeriesParts"]
+__all__ = ["PartSimilarity", "Parts", "Pieces", "Placement", "SeriesParts", "TextParts"]

@@ -90,20 +90,16 @@ def cut(n: int, regions: int) -> list[slice]:
 
 
 class PartSimilarity(Similarity):
-    """Abstract: the exemplar is a piece of a sample, and is compared with the pieces at every place of another.
+    """Abstract: the exemplar is a piece of a sample, and s(b, x) tells how well it fits the best place of another.
 
-    s_r(b, x) = max over the places z in region r of k(b, x_z): eq. indef_sim of the paper, with the place as the latent
-    variable. An exemplar gives ``columns_each`` columns side by side: one for each region and way to pool.
+    That is eq. indef_sim of the paper, with the place as the latent variable. An exemplar gives ``columns_each``
+    columns side by side: one for each region of the sample that the piece is looked for in, and each way to pool.
 
-    A subclass says how pieces are cut (:meth:`draw`), which of them are compared alike (:meth:`kinds`), and what the
-    vectors of exemplars and places are.
+    A subclass says how pieces are cut (:meth:`draw`) and looked for (``against``, :meth:`alignment`).
     """
 
     of_parts: ClassVar[bool] = True
     regions: Any
-    pool: Any
-    similarity: Any = None  # k of the vectors; None: their dot product, in one go with the maximum
-    mirror: bool = False
 
     @abstractmethod
     def draw(self, samples: Any, each: int, rng: np.random.Generator) -> Pieces:
@@ -112,6 +108,49 @@ class PartSimilarity(Similarity):
     @abstractmethod
     def as_vectors(self, pieces: Any) -> np.ndarray:
         """Return pieces as vectors of one kind, for a selector to compare by their dot product."""
+
+    @abstractmethod
+    def alignment(self, x: Any, b: Any) -> Placement:
+        """Return where the part b lies in the sample x: the best place of each region."""
+
+    @property
+    @abstractmethod
+    def n_regions(self) -> int:
+        """How many regions a sample is cut into."""
+
+    @property
+    def pools(self) -> tuple[str, ...]:
+        """The ways to pool."""
+        return ("max",)
+
+    @property
+    def columns_each(self) -> int:  # type: ignore[override]
+        """How many columns an exemplar gives."""
+        return self.n_regions * len(self.pools)
+
+    @property
+    def column_names(self) -> list[str]:
+        """What the columns of an exemplar are called, if there are several."""
+        return [f"r{region}{'' if pool == 'max' else pool}" for pool in self.pools for region in range(self.n_regions)]
+
+    @abstractmethod
+    def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
+        """Return the bytes that looking for the exemplars in a sample of so many bytes takes for a while."""
+
+    def __call__(self, A: Any, B: Any) -> np.ndarray:
+        return self.against(B)(A)
+
+
+class VectorParts(PartSimilarity):
+    """Abstract: pieces are vectors, and compared with the vectors at every place of a sample.
+
+    s_r(b, x) = max over the places z in region r of k(b, x_z). A subclass says which pieces are compared alike
+    (:meth:`kinds`), and what the vectors of exemplars and places are.
+    """
+
+    pool: Any
+    similarity: Any = None  # k of the vectors; None: their dot product, in one go with the maximum
+    mirror: bool = False
 
     @abstractmethod
     def exemplar_vectors(self, pieces: np.ndarray, kind: Any, mirrored: bool = False) -> np.ndarray:
@@ -137,11 +176,6 @@ class PartSimilarity(Similarity):
         return np.arange(self.n_regions)
 
     @property
-    @abstractmethod
-    def n_regions(self) -> int:
-        """How many regions a sample is cut into."""
-
-    @property
     def pools(self) -> tuple[str, ...]:
         """The ways to pool, checked."""
         several = (self.pool,) if isinstance(self.pool, str) else self.pool
@@ -150,16 +184,6 @@ class PartSimilarity(Similarity):
             raise ValueError(f"pool must be 'max', 'mean' or ('max', 'mean'), got {shown(self.pool)}")
         return tuple(several)
 
-    @property
-    def columns_each(self) -> int:  # type: ignore[override]
-        """How many columns an exemplar gives."""
-        return self.n_regions * len(self.pools)
-
-    @property
-    def column_names(self) -> list[str]:
-        """What the columns of an exemplar are called, if there are several."""
-        return [f"r{region}{'' if pool == 'max' else pool}" for pool in self.pools for region in range(self.n_regions)]
-
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         tile = COLUMNS * sample // self.n_regions
         return 3 * sample + (self.unrolled(sample) + tile) // ROWS + 8 * n_exemplars * self.columns_each
@@ -167,9 +191,6 @@ class PartSimilarity(Similarity):
     @abstractmethod
     def unrolled(self, sample: int) -> int:
         """Return the bytes that the pieces of a sample take, and their vectors; every thread has them once."""
-
-    def __call__(self, A: Any, B: Any) -> np.ndarray:
-        return self.against(B)(A)
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
         check_flag("mirror", self.mirror)
@@ -195,7 +216,6 @@ class PartSimilarity(Similarity):
         return similarities
 
     def alignment(self, x: Any, b: Any) -> Placement:
-        """Return where the part b lies in the sample x: the best place of each region."""
         (sample,) = self.checked(take([x], [0]))
         pieces = self._as_pieces(np.asarray(b)[None])
         ((kind, _),) = self.kinds(pieces)

@@ -10,14 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows
 from besvm._support.validation import is_number, is_whole, shown
 from besvm.similarities.contract import register
-from besvm.similarities.parts.contract import PartSimilarity, Pieces, Vectors, cut
+from besvm.similarities.parts.contract import Pieces, VectorParts, Vectors, cut
 
 SETTLE_PIECES, SETTLE_VALUES = 20_000, 1 << 24  # that the whitening is learned from, and values of all of them
 LEAST = 1e-4  # a whitened piece shorter than this is rounding: it is like nothing
 
 
 @register("parts")
-class Parts(PartSimilarity):
+class Parts(VectorParts):
     """How well a patch of one image matches the best place of another, region by region.
 
     The exemplar b is a ``size`` x ``size`` piece of a training image, or of a grid of descriptors such as FHOG's;

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from besvm._support.rows import evenly_spaced, n_rows
 from besvm._support.validation import is_number, is_whole, shown
 from besvm.similarities.contract import register
-from besvm.similarities.parts.contract import PartSimilarity, Pieces, Vectors, cut
+from besvm.similarities.parts.contract import Pieces, VectorParts, Vectors, cut
 from besvm.similarities.series.items import as_series
 
 SETTLE_SERIES = 1000  # that the scale is settled on
@@ -19,7 +19,7 @@ CONSTANT = 1e-5  # of the scale of the series: a piece that varies less is const
 
 
 @register("series-parts")
-class SeriesParts(PartSimilarity):
+class SeriesParts(VectorParts):
     """How well a piece of one time series matches the best place of another.
 
     The exemplar b is ``length`` moments of a training series, ``dilation`` apart; s(b, x) = max over all places z of
