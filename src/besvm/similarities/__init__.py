@@ -10,7 +10,8 @@ from besvm.similarities.lookup import resolve
 from besvm.similarities.metrics import NegativeDistance, PairwiseKernel
 from besvm.similarities.parts import Parts, Placement, SeriesParts
 from besvm.similarities.precomputed import Precomputed
-from besvm.similarities.vector import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid, Tanimoto
+from besvm.similarities.sets import Jaccard, Tanimoto
+from besvm.similarities.vector import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 
 __all__ = [
     "RBF",
@@ -18,6 +19,7 @@ __all__ = [
     "Cosine",
     "Deformable",
     "FromDistance",
+    "Jaccard",
     "Jitter",
     "Laplacian",
     "Latent",
