@@ -4,6 +4,7 @@ from besvm._support.public import publish
 from besvm.similarities.contract import Similarity, register, registered
 from besvm.similarities.distance import FromDistance
 from besvm.similarities.functions import PairFunction
+from besvm.similarities.graphs import ShortestPath, WeisfeilerLehman
 from besvm.similarities.grid import Alignment, Deformable, Rigid
 from besvm.similarities.latent import Jitter, Latent, LatentAlignment
 from besvm.similarities.lookup import resolve
@@ -34,9 +35,11 @@ __all__ = [
     "Precomputed",
     "Rigid",
     "SeriesParts",
+    "ShortestPath",
     "Sigmoid",
     "Similarity",
     "Tanimoto",
+    "WeisfeilerLehman",
     "register",
     "registered",
     "resolve",

@@ -1,4 +1,4 @@
-"""The numba loops over counts and bits. Import this module only inside the function that needs it."""
+"""The numba loops over counts, bits and graphs. Import this module only inside the function that needs it."""
 
 import numpy as np
 from numba import njit
@@ -49,3 +49,27 @@ def bits_over_union(A, sizes, B, basis_sizes, out):
                 shared += _ones(A[i, k] & B[j, k])
             union = sizes[i] + basis_sizes[j] - np.int64(shared)
             out[i, j] = np.int64(shared) / union if union > 0 else 1.0
+
+
+@njit(cache=True, nogil=True)
+def steps_between(starts, targets, first, out):
+    """out[i, j] = the fewest steps from node first + i to node j, and -1 where no path leads.
+
+    The arrows of node i lead to the targets from starts[i] to starts[i + 1].
+    """
+    queue = np.empty(out.shape[1], np.int64)
+    for i in range(out.shape[0]):
+        steps = out[i]
+        steps[:] = -1
+        steps[first + i] = 0
+        queue[0] = first + i
+        begin, end = 0, 1
+        while begin < end:
+            node = queue[begin]
+            begin += 1
+            for p in range(starts[node], starts[node + 1]):
+                near = targets[p]
+                if steps[near] < 0:
+                    steps[near] = steps[node] + 1
+                    queue[end] = near
+                    end += 1

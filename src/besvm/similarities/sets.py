@@ -55,11 +55,14 @@ class Jaccard(Similarity):
         if not n_rows(basis):
             return _with_nothing
         basis = check_binary(as_matrix(basis))
-        compare = _with_sparse(basis) if issparse(basis) else _with_bits(pack(basis))
+        if issparse(basis):
+            with_sparse = _with_sparse(basis)
+            return lambda A: with_sparse(check_binary(as_matrix(A, basis)))
+        with_bits = _with_bits(pack(basis))
 
         def similarities(A: Any) -> np.ndarray:
             A = check_binary(as_matrix(A, basis))
-            return compare(A) if issparse(basis) else compare(pack(A), _float_of(A))
+            return with_bits(pack(A), _float_of(A))
 
         return similarities
 
@@ -172,9 +175,9 @@ def as_matrix(X: Any, basis: Any = None) -> Any:
     return vectors
 
 
-def is_binary(X: np.ndarray) -> bool:
+def is_binary(X: Any) -> bool:
     """Say whether a matrix holds nothing but zeros and ones."""
-    values = X.data if issparse(X) else X
+    values: np.ndarray = X.data if issparse(X) else X
     return X.dtype == bool or bool(((values == 0) | (values == 1)).all())
 
 
