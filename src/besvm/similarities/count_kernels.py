@@ -4,6 +4,9 @@ import numpy as np
 from numba import njit
 from numba.extending import intrinsic
 
+_LENGTH, _FIRST, _SECOND = np.uint64(0x8CB92BA72F3D8DD7), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)  # as in the finish of splitmix64
+
 
 @intrinsic
 def _ones(typing_context, word):
@@ -52,24 +55,36 @@ def bits_over_union(A, sizes, B, basis_sizes, out):
 
 
 @njit(cache=True, nogil=True)
-def steps_between(starts, targets, first, out):
-    """out[i, j] = the fewest steps from node first + i to node j, and -1 where no path leads.
+def path_keys(arrow_starts, targets, owners, begins, ends, first, last, keys, key_owners):
+    """Look for the shortest paths from the nodes first, ..., last - 1; return how many there are.
 
-    The arrows of node i lead to the targets from starts[i] to starts[i + 1].
+    Each gets a number that stands for its length and the hashes of the nodes at its beginning and end, and the graph
+    that it is in. The arrows of node i lead to the targets from arrow_starts[i] to arrow_starts[i + 1].
     """
-    queue = np.empty(out.shape[1], np.int64)
-    for i in range(out.shape[0]):
-        steps = out[i]
-        steps[:] = -1
-        steps[first + i] = 0
-        queue[0] = first + i
-        begin, end = 0, 1
-        while begin < end:
-            node = queue[begin]
-            begin += 1
-            for p in range(starts[node], starts[node + 1]):
+    steps = np.full(len(owners), -1, np.int64)
+    queue = np.empty(len(owners), np.int64)
+    found = 0
+    for start in range(first, last):
+        steps[start] = 0
+        queue[0] = start
+        place, end = 0, 1
+        while place < end:
+            node = queue[place]
+            place += 1
+            for p in range(arrow_starts[node], arrow_starts[node + 1]):
                 near = targets[p]
                 if steps[near] < 0:
                     steps[near] = steps[node] + 1
                     queue[end] = near
                     end += 1
+        for place in range(1, end):
+            node = queue[place]
+            x = begins[start] + ends[node] + np.uint64(steps[node]) * _LENGTH
+            x = (x ^ (x >> _30)) * _FIRST
+            x = (x ^ (x >> _27)) * _SECOND
+            keys[found] = x ^ (x >> _31)
+            key_owners[found] = owners[start]
+            found += 1
+        for place in range(end):
+            steps[queue[place]] = -1
+    return found

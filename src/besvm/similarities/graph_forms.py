@@ -43,14 +43,6 @@ class _Graph:
     directed: bool
 
 
-class _Unlabeled:
-    def __repr__(self) -> str:
-        return "none"
-
-
-NO_LABEL = _Unlabeled()
-
-
 def read_graphs(X: Any, label: str, like: Graphs | None = None) -> Graphs:
     """Return the graphs of X; what is wrong with one is said with its number.
 
@@ -125,8 +117,8 @@ def _read(item: Any, label: str) -> _Graph:
 def _read_networkx(item: Any, label: str) -> _Graph:
     item = copy(item)
     nodes = {node: number for number, node in enumerate(item)}
-    labels = [value for _, value in item.nodes(data=label, default=NO_LABEL)]
-    edges = list(item.edges(data=label, default=NO_LABEL))
+    labels = [value for _, value in item.nodes(data=label)]
+    edges = list(item.edges(data=label))
     return _Graph(
         n_nodes=len(nodes),
         labels=_all_or_none(labels, "node", list(nodes)),
@@ -138,13 +130,16 @@ def _read_networkx(item: Any, label: str) -> _Graph:
 
 def _read_plain(edges: Any, labels: Any) -> _Graph:
     """Read an adjacency matrix or a list of edges."""
-    if not (labels is None or isinstance(labels, (Mapping, Sequence, np.ndarray)) or hasattr(labels, "to_numpy")):
-        raise ValueError(f"must have labels as a list or a dict, got {shown(labels)}")
     if isinstance(labels, (str, bytes)):
         raise ValueError(f"must have a label for each node, got the text {shown(labels)}")
+    if not (labels is None or isinstance(labels, Mapping) or hasattr(labels, "__len__")):
+        raise ValueError(f"must have labels as a list or a dict, got {shown(labels)}")
     if issparse(edges) or (isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[0] == edges.shape[1]):
         return _read_adjacency(edges, labels)
-    if isinstance(edges, (str, bytes, Mapping)) or not isinstance(edges, Iterable):
+    if isinstance(edges, np.ndarray) and edges.shape[1:] == (2,) and edges.dtype.kind in "iu":
+        if not isinstance(labels, Mapping):
+            return _read_numbers(edges, labels)
+    elif isinstance(edges, (str, bytes, Mapping)) or not isinstance(edges, Iterable):
         raise ValueError(f"must be {HOW_GRAPHS_COME}, got {shown(edges)}")
     several = edges.tolist() if isinstance(edges, np.ndarray) else list(edges)
     for edge in several:
@@ -160,7 +155,7 @@ def _read_plain(edges: Any, labels: Any) -> _Graph:
     missing = [node for node in met if node not in nodes]
     if missing:
         raise ValueError(f"must have a label for every node of its edges, node {shown(missing[0])} has none")
-    names = [edge[2] if len(edge) == 3 else NO_LABEL for edge in several]
+    names = [edge[2] if len(edge) == 3 else None for edge in several]
     return _Graph(
         n_nodes=len(nodes),
         labels=None if by_node is None else _all_or_none(list(by_node.values()), "node", list(by_node)),
@@ -168,6 +163,18 @@ def _read_plain(edges: Any, labels: Any) -> _Graph:
         edge_labels=_all_or_none(names, "edge", ends),
         directed=False,
     )
+
+
+def _read_numbers(edges: np.ndarray, labels: Any) -> _Graph:
+    """Read an array of the numbers of nodes."""
+    if labels is None:
+        nodes, places = np.unique(edges, return_inverse=True)
+        return _Graph(len(nodes), None, places.reshape(edges.shape), None, directed=False)
+    wrong = edges[(edges < 0) | (edges >= len(labels))]
+    if len(wrong):
+        raise ValueError(f"must have a label for every node of its edges, node {wrong[0]} has none")
+    named = _all_or_none(list(labels), "node", range(len(labels)))
+    return _Graph(len(labels), named, edges.astype(np.intp), None, directed=False)
 
 
 def _read_adjacency(matrix: Any, labels: Any) -> _Graph:
@@ -184,7 +191,7 @@ def _read_adjacency(matrix: Any, labels: Any) -> _Graph:
         missing = [node for node in range(n) if node not in by_node]
         if missing or len(by_node) != n:
             raise ValueError(f"must have a label for each of its {n} nodes, got {len(by_node)}")
-        labels = _all_or_none([by_node[node] for node in range(n)], "node", list(range(n)))
+        labels = _all_or_none([by_node[node] for node in range(n)], "node", range(n))
     sources, targets = matrix.nonzero()
     here = np.sort(sources.astype(np.int64) * n + targets)
     directed = not np.array_equal(here, np.sort(targets.astype(np.int64) * n + sources))
@@ -200,9 +207,9 @@ def _pairs(edges: list[tuple[int, int]]) -> np.ndarray:
     return np.array(edges, dtype=np.intp).reshape(-1, 2)
 
 
-def _all_or_none(labels: list[Any], what: str, names: list[Any]) -> list[Any] | None:
+def _all_or_none(labels: list[Any], what: str, names: Sequence[Any]) -> list[Any] | None:
     """Return the labels, None if there are none; refuse it where only some are there."""
-    missing = [value is NO_LABEL or value is None for value in labels]
+    missing = [value is None for value in labels]
     if all(missing):
         return None
     if any(missing):
@@ -216,6 +223,10 @@ def _hashed(labels: list[Any] | None, n: int, known: dict[Hashable, int]) -> np.
     """Return labels as numbers that are the same in every process and on every machine."""
     if labels is None:
         return np.zeros(n, np.uint64)
+    try:
+        return np.array([known[value] for value in labels], np.uint64)
+    except (KeyError, TypeError):  # one is new, or a list
+        pass
     out = np.empty(n, np.uint64)
     for place, value in enumerate(labels):
         value = tuple(value) if isinstance(value, list) else value

@@ -6,14 +6,13 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from besvm._support.threads import slices, thread_map
+from besvm._support.threads import thread_map
 from besvm._support.validation import check_choice, check_flag, is_whole, shown
 from besvm.similarities.contract import Similarity, register
 from besvm.similarities.counts import count_matrix, shared_with
 from besvm.similarities.graph_forms import Graphs, read_graphs
 
-GRAPHS_EACH = 16  # whose paths a thread looks for at a time
-PAIRS_AT_ONCE = 1 << 20  # of nodes, whose distances are held at a time
+PAIRS_AT_ONCE = 1 << 18  # of nodes, between which a thread looks for paths at a time
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # odd numbers with no pattern in their bits
 FORWARD, BACKWARD, LENGTH = np.uint64(0xD1B54A32D192ED03), np.uint64(0xABC98388FB8FAC03), np.uint64(0x8CB92BA72F3D8DD7)
 
@@ -139,7 +138,8 @@ class WeisfeilerLehman(GraphSimilarity):
     def tally(self, graphs: Graphs) -> Tally:
         rounds = list(_rounds(graphs, self.iterations))
         owners = np.repeat(np.arange(len(graphs)), np.diff(graphs.starts))
-        return _tally(np.concatenate(rounds), np.tile(owners, len(rounds)), len(graphs))
+        keys = np.concatenate(rounds)
+        return _tally(keys, np.tile(owners, len(rounds)), np.ones(len(keys)), len(graphs))
 
 
 @register("shortest-path")
@@ -174,15 +174,23 @@ class ShortestPath(GraphSimilarity):
         self.labels = labels
 
     def tally(self, graphs: Graphs) -> Tally:
-        first_arrow = np.searchsorted(graphs.sources, graphs.starts)
+        from besvm.similarities.count_kernels import path_keys
 
-        def paths(some: slice) -> list[tuple[np.ndarray, np.ndarray]]:
-            return [_paths(graphs, first_arrow, number) for number in range(some.start, some.stop)]
+        sizes = np.diff(graphs.starts)
+        owners = np.repeat(np.arange(len(graphs)), sizes)
+        arrow_starts = np.searchsorted(graphs.sources, np.arange(len(owners) + 1))
+        begins, ends = mix(graphs.labels + FORWARD) * GOLDEN, mix(graphs.labels + BACKWARD)
+        reach = np.concatenate([[0], np.cumsum(sizes[owners])])  # nodes that a path from each node may lead to, summed
 
-        found = [one for several in thread_map(paths, slices(len(graphs), GRAPHS_EACH)) for one in several]
-        keys = np.concatenate([np.empty(0, np.uint64), *(keys for keys, _ in found)])
-        counts = np.concatenate([np.empty(0), *(counts for _, counts in found)])
-        return Tally(keys, counts, np.cumsum([len(keys) for keys, _ in found], dtype=np.intp))
+        def paths(nodes: slice) -> Tally:
+            room = reach[nodes.stop] - reach[nodes.start]
+            keys, key_owners = np.empty(room, np.uint64), np.empty(room, np.intp)
+            found = path_keys(
+                *(arrow_starts, graphs.targets, owners, begins, ends, nodes.start, nodes.stop, keys, key_owners)
+            )
+            return _tally(keys[:found], key_owners[:found], np.ones(found), len(graphs))
+
+        return _joined(list(thread_map(paths, _cut(reach))), len(graphs))
 
 
 def mix(x: np.ndarray) -> np.ndarray:
@@ -224,38 +232,39 @@ class _Sums:
         return totals[self.starts[1:]] - totals[self.starts[:-1]]
 
 
-def _paths(graphs: Graphs, first_arrow: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the triples of labels and lengths of shortest paths in one graph, and how often each occurs."""
-    from besvm.similarities.count_kernels import steps_between
-
-    nodes = slice(graphs.starts[number], graphs.starts[number + 1])
-    arrows = slice(first_arrow[number], first_arrow[number + 1])
-    n = int(nodes.stop - nodes.start)
-    targets = graphs.targets[arrows] - nodes.start
-    starts = np.searchsorted(graphs.sources[arrows], np.arange(nodes.start, nodes.stop + 1))
-    labels = graphs.labels[nodes]
-    begin, end = mix(labels + FORWARD), mix(labels + BACKWARD)
-    found = []
-    for rows in slices(n, max(1, PAIRS_AT_ONCE // n)):
-        steps = np.empty((rows.stop - rows.start, n), np.int32)
-        steps_between(starts, targets, rows.start, steps)
-        source, target = np.nonzero(steps > 0)
-        lengths = steps[source, target].astype(np.uint64)
-        keys = mix(begin[rows][source] * GOLDEN + end[target] + lengths * LENGTH)
-        found.append(np.unique(keys, return_counts=True))
-    keys, inverse = np.unique(np.concatenate([keys for keys, _ in found]), return_inverse=True)
-    return keys, np.bincount(inverse, np.concatenate([counts for _, counts in found]), len(keys))
+def _cut(reach: np.ndarray) -> list[slice]:
+    """Cut the nodes such that at most so many pairs, or those of one node, are looked at together."""
+    out, start, n = [], 0, len(reach) - 1
+    while start < n:
+        stop = max(start + 1, int(np.searchsorted(reach, reach[start] + PAIRS_AT_ONCE, side="right")) - 1)
+        out.append(slice(start, stop))
+        start = stop
+    return out
 
 
-def _tally(keys: np.ndarray, owners: np.ndarray, n: int) -> Tally:
-    """Count how often each graph has each key."""
+def _tally(keys: np.ndarray, owners: np.ndarray, counts: np.ndarray, n: int) -> Tally:
+    """Sum the counts of equal keys of the same graph."""
     order = np.lexsort((keys, owners))
-    keys, owners = keys[order], owners[order]
+    keys, owners, counts = keys[order], owners[order], counts[order]
     new = np.ones(len(keys), dtype=bool)
     new[1:] = (keys[1:] != keys[:-1]) | (owners[1:] != owners[:-1])
     places = np.flatnonzero(new)
-    counts = np.diff(np.append(places, len(keys))).astype(np.float64)
-    return Tally(keys[places], counts, np.searchsorted(owners[places], np.arange(n), side="right"))
+    totals = np.add.reduceat(counts, places) if len(places) else counts
+    return Tally(keys[places], totals, np.searchsorted(owners[places], np.arange(n), side="right"))
+
+
+def _joined(parts: list[Tally], n: int) -> Tally:
+    """Return the sum of what was counted in parts."""
+    if len(parts) == 1:
+        return parts[0]
+    owners = [np.repeat(np.arange(n), np.diff(np.concatenate([[0], part.ends]))) for part in parts]
+    keys, counts = [np.empty(0, np.uint64)], [np.empty(0)]
+    return _tally(
+        np.concatenate(keys + [part.keys for part in parts]),
+        np.concatenate([np.empty(0, np.intp), *owners]),
+        np.concatenate(counts + [part.counts for part in parts]),
+        n,
+    )
 
 
 def _matrix(tally: Tally, things: np.ndarray) -> Any:
