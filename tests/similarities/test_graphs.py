@@ -88,7 +88,10 @@ def as_edges(graph):
     [
         as_edges,
         lambda graph: (list(graph.edges), [graph.nodes[node]["label"] for node in graph]),
-        lambda graph: (np.array([*graph.edges, (0, 0)])[:-1], [graph.nodes[node]["label"] for node in graph]),
+        lambda graph: (
+            np.array([*graph.edges, *graph.edges, *graph.edges]).reshape(-1, 2),
+            [graph.nodes[node]["label"] for node in graph],
+        ),
         lambda graph: (list(graph.edges), np.array([graph.nodes[node]["label"] for node in graph])),
         *(partial(as_pair, make=make) for make in (np.asarray, csr_matrix, csr_array, lambda a: a.astype(bool))),
         lambda graph: (3.5 * nx.to_numpy_array(graph), nx.get_node_attributes(graph, "label")),
@@ -107,7 +110,9 @@ def test_graphs_without_labels_in_every_form():
     edges = [(0, 1), (1, 2)]
     same = [path, edges, np.array([*edges, (1, 0)]), nx.to_numpy_array(path), csr_matrix(nx.to_numpy_array(path))]
     for similarity in (WeisfeilerLehman(), ShortestPath()):
-        np.testing.assert_allclose(similarity([*same, (edges, None), (np.array(edges), [None] * 3)], [path]), 1)
+        np.testing.assert_allclose(
+            similarity([*same, (edges, None), (np.array([*edges, (1, 0)]), [None] * 3)], [path]), 1
+        )
 
 
 def test_edges_that_come_twice_count_once_and_loops_count():
@@ -202,6 +207,7 @@ FINE = ([(0, 1)], ["C", "N"])
         (([(0, 1)], ["C", None]), "graph 1 must have a label for every node or for none, node 1 has none"),
         ([(0, 1)], "graph 1 has no labels of its nodes and others have some; label the nodes of all"),
         (([(0, 1, "=")], ["C", "N"]), "graph 1 has labels of its edges and others have none"),
+        (np.array([[0, 1], [1, 0]]), "graph 1 has an array of 2 x 2 integers, an adjacency matrix or two edges"),
         ((np.array([(0, 1), (1, 5), (0, 1)]), ["C", "N"]), "graph 1 must have .* node 5 has none"),
         (([(0, 5)], ["C", "N"]), "graph 1 must have a label for every node of its edges, node 5 has none"),
         (([(0, 1)], ["C", np.nan]), "graph 1 must have labels that are finite numbers, texts or tuples"),

@@ -134,6 +134,10 @@ def _read_plain(edges: Any, labels: Any) -> _Graph:
         raise ValueError(f"must have a label for each node, got the text {shown(labels)}")
     if not (labels is None or isinstance(labels, Mapping) or hasattr(labels, "__len__")):
         raise ValueError(f"must have labels as a list or a dict, got {shown(labels)}")
+    if isinstance(edges, np.ndarray) and edges.shape == (2, 2) and edges.dtype.kind in "iu":
+        raise ValueError(
+            "has an array of 2 x 2 integers, an adjacency matrix or two edges; give edges as a list, a matrix as floats"
+        )
     if issparse(edges) or (isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[0] == edges.shape[1]):
         return _read_adjacency(edges, labels)
     if isinstance(edges, np.ndarray) and edges.shape[1:] == (2,) and edges.dtype.kind in "iu":
