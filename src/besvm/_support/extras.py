@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-EXTRA_OF = {"matplotlib": "plots", "pooch": "data", "PIL": "data"}
+EXTRA_OF = {"matplotlib": "plots", "pooch": "data", "PIL": "data", "rdkit": "chem", "ot": "transport"}
 
 
 def optional(module: str, purpose: str) -> Any:

@@ -1,8 +1,10 @@
 """What "similar" means: the contract, the registry, and the similarities that come with besvm."""
 
 from besvm._support.public import publish
+from besvm.similarities.clouds import SlicedWasserstein
 from besvm.similarities.contract import Similarity, register, registered
 from besvm.similarities.distance import FromDistance
+from besvm.similarities.distributions import ChiSquared, Hellinger, HistogramIntersection
 from besvm.similarities.functions import PairFunction
 from besvm.similarities.graphs import ShortestPath, WeisfeilerLehman
 from besvm.similarities.grid import Alignment, Deformable, Rigid
@@ -12,14 +14,18 @@ from besvm.similarities.metrics import NegativeDistance, PairwiseKernel
 from besvm.similarities.parts import Parts, Placement, SeriesParts
 from besvm.similarities.precomputed import Precomputed
 from besvm.similarities.sets import Jaccard, Tanimoto
+from besvm.similarities.transport import Sinkhorn
 from besvm.similarities.vector import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 
 __all__ = [
     "RBF",
     "Alignment",
+    "ChiSquared",
     "Cosine",
     "Deformable",
     "FromDistance",
+    "Hellinger",
+    "HistogramIntersection",
     "Jaccard",
     "Jitter",
     "Laplacian",
@@ -38,6 +44,8 @@ __all__ = [
     "ShortestPath",
     "Sigmoid",
     "Similarity",
+    "Sinkhorn",
+    "SlicedWasserstein",
     "Tanimoto",
     "WeisfeilerLehman",
     "register",

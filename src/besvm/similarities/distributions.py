@@ -1,5 +1,6 @@
 """Similarities of histograms: what two distributions over the same bins have in common, or how far apart they are."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -67,9 +68,9 @@ class HistogramDistance(DistanceSimilarity):
     kind = "distributions"
     normalize: bool
 
+    @abstractmethod
     def tile(self, basis: np.ndarray) -> TileFunction:
         """Pack exemplars and return the function that fills a tile with the distances of some histograms to them."""
-        raise NotImplementedError
 
     def fit(self, X: Any, sample_weight: Any = None) -> Self:
         histograms(X, self.normalize)  # so that a message names the row
@@ -177,7 +178,9 @@ def histograms(X: Any, normalize: bool, basis: Any = None) -> Any:
     values = X.data if issparse(X) else X
     if values.size and not 0 <= values.min() <= values.max() < np.inf:  # which NaN is not either
         bad = ~((values >= 0) & (values < np.inf))
-        row = int(np.searchsorted(X.indptr, bad.argmax(), "right")) - 1 if issparse(X) else int(bad.any(axis=1).argmax())
+        row = (
+            int(np.searchsorted(X.indptr, bad.argmax(), "right")) - 1 if issparse(X) else int(bad.any(axis=1).argmax())
+        )
         value = values[bad][0]
         raise ValueError(f"histograms must hold finite numbers of at least 0, row {row} has {value}")
     if not normalize:
