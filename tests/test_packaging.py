@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "besvm"
 TOML = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = TOML["project"]
-IMPORTED_AS = {"scikit-learn": "sklearn", "pillow": "PIL", "scoring-matrices": "scoring_matrices"}
+IMPORTED_AS = {"scikit-learn": "sklearn", "pillow": "PIL", "scoring-matrices": "scoring_matrices", "pot": "ot"}
 
 
 def imports() -> set[str]:

@@ -10,6 +10,8 @@ EXTRA_OF = {
     "rapidfuzz": "text",
     "pyopal": "bio",
     "scoring_matrices": "bio",
+    "rdkit": "chem",
+    "ot": "transport",
 }
 
 

@@ -1,9 +1,12 @@
 """What "similar" means: the contract, the registry, and the similarities that come with besvm."""
 
 from besvm._support.public import publish
+from besvm.similarities.clouds import SlicedWasserstein
 from besvm.similarities.contract import Similarity, register, registered
 from besvm.similarities.distance import FromDistance
+from besvm.similarities.distributions import ChiSquared, Hellinger, HistogramIntersection
 from besvm.similarities.functions import PairFunction
+from besvm.similarities.graphs import ShortestPath, WeisfeilerLehman
 from besvm.similarities.grid import Alignment, Deformable, Rigid
 from besvm.similarities.kmers import KMers
 from besvm.similarities.latent import Jitter, Latent, LatentAlignment
@@ -13,8 +16,10 @@ from besvm.similarities.parts import Parts, Placement, SeriesParts, TextParts
 from besvm.similarities.precomputed import Precomputed
 from besvm.similarities.sequences import GlobalAlignment, LocalAlignment
 from besvm.similarities.series import DDTW, DTW, EDR, ERP, LCSS, MSM, SBD, TWE, WDTW, SeriesEuclidean
+from besvm.similarities.sets import Jaccard, Tanimoto
 from besvm.similarities.text import CommonSubsequence, Edit, JaroWinkler, PartialRatio, TokenRatio
-from besvm.similarities.vector import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid, Tanimoto
+from besvm.similarities.transport import Sinkhorn
+from besvm.similarities.vector import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 
 __all__ = [
     "DDTW",
@@ -28,12 +33,16 @@ __all__ = [
     "TWE",
     "WDTW",
     "Alignment",
+    "ChiSquared",
     "CommonSubsequence",
     "Cosine",
     "Deformable",
     "Edit",
     "FromDistance",
     "GlobalAlignment",
+    "Hellinger",
+    "HistogramIntersection",
+    "Jaccard",
     "JaroWinkler",
     "Jitter",
     "KMers",
@@ -53,11 +62,15 @@ __all__ = [
     "Rigid",
     "SeriesEuclidean",
     "SeriesParts",
+    "ShortestPath",
     "Sigmoid",
     "Similarity",
+    "Sinkhorn",
+    "SlicedWasserstein",
     "Tanimoto",
     "TextParts",
     "TokenRatio",
+    "WeisfeilerLehman",
     "register",
     "registered",
     "resolve",

@@ -152,6 +152,31 @@ def manhattan_to(basis: np.ndarray) -> TileFunction:
     return lambda A, out: manhattan_tile(np.ascontiguousarray(A), basis, out)
 
 
+def tanimoto_to(basis: Any) -> TileFunction:
+    """Fill bᵀx / (‖b‖² + ‖x‖² - bᵀx), and 1 for two zero vectors."""
+    exponent = int(np.frexp(np.abs(basis.data if issparse(basis) else basis).max(initial=0))[1])
+    extreme = abs(exponent) > 8  # then scaled, which changes no ratio, so that squares neither overflow nor vanish
+    basis = scaled(basis, -exponent) if extreme else basis
+    dot, basis_squares = dot_with(basis), squares(basis)
+
+    def fill(A: np.ndarray, out: np.ndarray) -> None:
+        A = scaled(A, -exponent) if extreme else A
+        dot(A, out)
+        over_union(out, squares(A), basis_squares)
+
+    return fill
+
+
+def over_union(shared: np.ndarray, sizes: np.ndarray, basis_sizes: np.ndarray) -> None:
+    """Divide what samples and exemplars share by what either has, in place; two that have nothing are alike (1)."""
+    union = sizes[:, None] + basis_sizes
+    union -= shared
+    empty = union <= 0
+    union[empty] = 1
+    shared[empty] = 1
+    shared /= union
+
+
 def exp_of_nonpositive(dtype: np.dtype[Any]) -> Callable[[np.ndarray], Any]:
     """Return the function that replaces a tile by min(1, exp(tile))."""
     if dtype == np.float32:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import issparse
 
 from besvm._support.threads import slices, thread_map
 from besvm._support.validation import check_common
@@ -20,9 +19,7 @@ from besvm.similarities.tiles import (
     is_thin,
     manhattan_to,
     nan_for_infinity,
-    scaled,
     squared_distance_to,
-    squares,
     then,
     unit_rows,
 )
@@ -60,33 +57,43 @@ class VectorSimilarity(Similarity):
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
         check_common(self)
-        basis = nan_for_infinity(as_vectors(basis))
-        n_basis, d = basis.shape
-        thin = is_thin(basis)
-        if thin and not self.sparse:
-            return self._against_pieces(basis)
-        fill = self.tile(basis if thin else dense(basis))
-        rows_each = tile_rows(n_basis if thin else max(n_basis, d))
+        return by_tiles(self.tile, basis, self.sparse)
 
-        def similarities(A: Any) -> np.ndarray:
-            A = as_vectors(A, basis)
-            out = np.empty((A.shape[0], n_basis), dtype=A.dtype)
 
-            def work(rows: slice) -> None:
-                some = nan_for_infinity(A[rows])
-                with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name later
-                    fill(some if thin else dense(some), out[rows])
+def by_tiles(tile: Callable[[Any], TileFunction], basis: Any, sparse: bool = False) -> Callable[[Any], np.ndarray]:
+    """Return what compares the rows of matrices with those of ``basis``, tile by tile on all threads.
 
-            for _ in thread_map(work, slices(A.shape[0], rows_each)):
-                pass
-            return out
+    ``tile(basis)`` packs the basis and returns the function that fills a tile; ``sparse`` says whether both take CSR
+    matrices too.
+    """
+    basis = nan_for_infinity(as_vectors(basis))
+    n_basis, d = basis.shape
+    thin = is_thin(basis)
+    if thin and not sparse:
+        return _by_pieces(tile, basis)
+    fill = tile(basis if thin else dense(basis))
+    rows_each = tile_rows(n_basis if thin else max(n_basis, d))
 
-        return similarities
+    def similarities(A: Any) -> np.ndarray:
+        A = as_vectors(A, basis)
+        out = np.empty((A.shape[0], n_basis), dtype=A.dtype)
 
-    def _against_pieces(self, basis: Any) -> Callable[[Any], np.ndarray]:
-        """Make an array of some exemplars at a time: one of all could be a thousand times as large."""
-        pieces = slices(basis.shape[0], tile_rows(basis.shape[1]))
-        return lambda A: np.hstack([self.against(basis[piece].toarray())(A) for piece in pieces])
+        def work(rows: slice) -> None:
+            some = nan_for_infinity(A[rows])
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name later
+                fill(some if thin else dense(some), out[rows])
+
+        for _ in thread_map(work, slices(A.shape[0], rows_each)):
+            pass
+        return out
+
+    return similarities
+
+
+def _by_pieces(tile: Callable[[Any], TileFunction], basis: Any) -> Callable[[Any], np.ndarray]:
+    """Make an array of some exemplars at a time: one of all could be a thousand times as large."""
+    pieces = slices(basis.shape[0], tile_rows(basis.shape[1]))
+    return lambda A: np.hstack([by_tiles(tile, basis[piece].toarray())(A) for piece in pieces])
 
 
 def tile_rows(width: int) -> int:
@@ -267,37 +274,3 @@ class Cosine(VectorSimilarity):
     def tile(self, basis: Any) -> TileFunction:
         dot = dot_with(unit_rows(basis))
         return lambda A, out: dot(unit_rows(A), out)
-
-
-@register
-class Tanimoto(VectorSimilarity):
-    """The Tanimoto (Jaccard) similarity, s(b, x) = bᵀx / (‖b‖² + ‖x‖² - bᵀx); 1 for two zero vectors.
-
-    On fingerprints of zeros and ones it is the size of the intersection over that of the union.
-
-    Examples
-    --------
-    >>> from besvm.similarities import Tanimoto
-    >>> Tanimoto()([[1.0, 1.0, 0.0]], [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
-    array([[0.5, 1. ]])
-    """
-
-    symmetric = sparse = True
-
-    def tile(self, basis: Any) -> TileFunction:
-        exponent = int(np.frexp(np.abs(basis.data if issparse(basis) else basis).max(initial=0))[1])
-        extreme = abs(exponent) > 8  # then scaled, which changes no ratio, so that squares neither overflow nor vanish
-        basis = scaled(basis, -exponent) if extreme else basis
-        dot, basis_squares = dot_with(basis), squares(basis)
-
-        def fill(A: np.ndarray, out: np.ndarray) -> None:
-            A = scaled(A, -exponent) if extreme else A
-            dot(A, out)
-            union = squares(A)[:, None] + basis_squares
-            union -= out
-            empty = union <= 0
-            union[empty] = 1
-            out[empty] = 1
-            out /= union
-
-        return fill

@@ -44,3 +44,26 @@ def exp_of_nonpositive(tile):
         p = p * r + _f(1)
         power = np.int32((np.int32(k) + np.int32(127)) << 23).view(np.float32)
         flat[i] = _f(0) if x < _f(-87) else p * power
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def minimum_tile(A, B, out):
+    """out[i, j] = sum_k min(A[i, k], B[j, k])."""
+    for i in range(A.shape[0]):
+        for j in range(B.shape[0]):
+            total = A.dtype.type(0)
+            for k in range(A.shape[1]):
+                total += A[i, k] if A[i, k] < B[j, k] else B[j, k]
+            out[i, j] = total
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def chi2_tile(A, B, tiny, out):
+    """out[i, j] = sum_k (A[i, k] - B[j, k])² / (A[i, k] + B[j, k]) / 2, where 0 / 0 is 0: nothing is below ``tiny``."""
+    for i in range(A.shape[0]):
+        for j in range(B.shape[0]):
+            total = A.dtype.type(0)
+            for k in range(A.shape[1]):
+                apart = A[i, k] - B[j, k]
+                total += apart * (apart / (A[i, k] + B[j, k] + tiny))
+            out[i, j] = total / A.dtype.type(2)

@@ -262,7 +262,7 @@ class VectorParts(PartSimilarity):
         if self.similarity is None:
             return
         inner = clone(resolve(self.similarity))
-        if not inner.vectors:
+        if not (inner.vectors or inner.any_float):
             raise ValueError(f"the similarity of parts must compare vectors, got {shown(inner)}")
         self.inner_ = inner.fit(self.as_vectors(pieces))
 
