@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.rows import n_rows, span, take
+from besvm._support.rows import items, n_rows, span, take
 from besvm._support.sizes import bytes_each, bytes_of
 from besvm._support.threads import n_workers, slices, thread_map
 from besvm._support.validation import check_block
@@ -17,7 +17,7 @@ from besvm.expand.features import Samples
 from besvm.expand.room import COPIES, rows_of_work
 from besvm.similarities.contract import Similarity
 from besvm.similarities.parts import PartSimilarity, Pieces
-from besvm.similarities.variants import variants_of
+from besvm.similarities.variants import column_apart, variants_of
 
 
 @dataclass
@@ -150,9 +150,12 @@ class Expander:
         if not (similarity.raw_exemplars and own):
             return own
         one = take(measure.exemplars, [0])  # raw, and to be described: each of its variants
-        n_variants = len(variants_of(one[0], getattr(similarity, "exemplar_variants", None), "exemplar_variants"))
-        if measure.transformer is not None:
-            one = self.transformers[measure.transformer].transform(one)
+        features = None if measure.transformer is None else self.transformers[measure.transformer]
+        column, _ = column_apart(features)
+        item = next(iter(items(one if column is None else column.transform(one))))
+        n_variants = len(variants_of(item, getattr(similarity, "exemplar_variants", None), "exemplar_variants"))
+        if features is not None:
+            one = features.transform(one)
         return max(own, n_variants * measure.n_exemplars * bytes_of(one))
 
     def __call__(self, X: Any, first_row: int = 0) -> np.ndarray:

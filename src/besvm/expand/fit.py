@@ -37,8 +37,10 @@ def settle(
     similarity = clone(resolve(measure.similarity))
     if number is not None:
         similarity = similarity.behind(shared.transformers[number])
-    elif similarity.needs_scaling:
-        shared.warn_of_uneven_columns(similarity)
+    elif similarity.vectors:
+        shared.refuse_records(similarity)
+        if similarity.needs_scaling:
+            shared.warn_of_uneven_columns(similarity)
     if similarity.settles:
         X = shared.X if similarity.raw_exemplars else shared.to_settle_on(number)
         options = {}
