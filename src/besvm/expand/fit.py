@@ -152,7 +152,8 @@ def _checked(measure: FittedMeasure, X: Any, features: Any) -> Any:
         exemplars = in_parts(features, exemplars)
     elif similarity.vectors and not similarity.precomputed:
         exemplars = _as_vectors(exemplars, X)
-    if (isinstance(exemplars, np.ndarray) or issparse(exemplars)) and exemplars.dtype.kind == "f":
+    numbers = isinstance(exemplars, np.ndarray) or issparse(exemplars)
+    if numbers and exemplars.dtype.kind == "f" and not similarity.missing:
         finite = [np.isfinite(row.data if issparse(row) else row).all() for row in exemplars]
         if not all(finite):
             name = measure.name_of(finite.index(False))

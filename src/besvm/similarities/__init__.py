@@ -10,6 +10,7 @@ from besvm.similarities.lookup import resolve
 from besvm.similarities.metrics import NegativeDistance, PairwiseKernel
 from besvm.similarities.parts import Parts, Placement, SeriesParts
 from besvm.similarities.precomputed import Precomputed
+from besvm.similarities.records import Gower
 from besvm.similarities.vector import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid, Tanimoto
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Cosine",
     "Deformable",
     "FromDistance",
+    "Gower",
     "Jitter",
     "Laplacian",
     "Latent",

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from besvm._support.rows import evenly_spaced, n_rows, take
 from besvm._support.validation import check_choice, is_positive, shown
@@ -119,6 +120,8 @@ class FromDistance(DistanceSimilarity):
     ----------
     scale_ : float
         The scale taken from the training samples.
+    distance_ : DistanceSimilarity
+        The distance, where it takes anything else from the training samples.
 
     Examples
     --------
@@ -135,8 +138,16 @@ class FromDistance(DistanceSimilarity):
         self.how = how
         self.scale = scale
 
-    def distances_to(self, basis: Any) -> Distances:
+    def fit(self, X: Any, sample_weight: Any = None) -> Self:
+        """Settle what the distance itself takes from the training samples, if anything, and then the scale."""
+        self.__dict__.pop("distance_", None)
         inner = self._inner
+        if isinstance(inner, DistanceSimilarity) and type(inner).fit is not DistanceSimilarity.fit:
+            self.distance_ = clone(inner).fit(X, sample_weight)
+        return super().fit(X, sample_weight)
+
+    def distances_to(self, basis: Any) -> Distances:
+        inner: Similarity = self.distance_ if hasattr(self, "distance_") else self._inner
         if isinstance(inner, DistanceSimilarity):
             return inner.distances_to(basis)
         compare = inner.against(basis)
