@@ -1,6 +1,8 @@
 """What "similar" means: the contract, the registry, and the similarities that come with besvm."""
 
 from besvm._support.public import publish
+from besvm.similarities.block_functions import BlockFunction
+from besvm.similarities.compiled_functions import CompiledFunction
 from besvm.similarities.contract import Similarity, register, registered
 from besvm.similarities.distance import FromDistance
 from besvm.similarities.functions import PairFunction
@@ -16,6 +18,8 @@ from besvm.similarities.vector import RBF, Cosine, Laplacian, Linear, Polynomial
 __all__ = [
     "RBF",
     "Alignment",
+    "BlockFunction",
+    "CompiledFunction",
     "Cosine",
     "Deformable",
     "FromDistance",
