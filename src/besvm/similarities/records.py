@@ -19,13 +19,14 @@ FARTHEST = 1e6  # ranges: what lies farther out is as far, so that float32 holds
 
 @register("gower")
 class Gower(DistanceSimilarity):
-    """How alike two records are, column by column, as Gower has it [1]_.
+    """How alike two records are, column by column, by Gower's measure.
 
-    s(b, x) = Σ w_k s_k / Σ w_k over the columns k in which neither record's value is missing. For numbers, dates and
-    durations, s_k = max(0, 1 - |b_k - x_k| / range), with the range that the column has in the training rows: a new
-    value may lie outside it, and two values that are farther apart than the range are not alike at all. For categories
-    (texts, True and False, pandas' categories) s_k is 1 if they are equal and else 0, also those that no training row
-    has; so it is for a column that is constant in training. Two records that have no column in common get 0.
+    As defined in [1]_, s(b, x) = Σ w_k s_k / Σ w_k over the columns k in which neither record's value is missing. For
+    numbers, dates and durations, s_k = max(0, 1 - |b_k - x_k| / range), with the range that the column has in the
+    training rows: a new value may lie outside it, and two values that are farther apart than the range are not alike
+    at all. For categories (texts, True and False, pandas' categories) s_k is 1 if they are equal and else 0, also of
+    those that no training row has; so it is for a column that is constant in training. Two records that have no column
+    in common get 0.
 
     s is positive semi-definite where nothing is missing, and in general not.
 

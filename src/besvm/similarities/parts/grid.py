@@ -69,6 +69,8 @@ class Parts(PartSimilarity):
     array([[2, 4]])
     """
 
+    kind = "images"
+
     def __init__(
         self,
         size: int = 6,

@@ -61,6 +61,8 @@ class SeriesParts(PartSimilarity):
     array([5.3, 5.3, 5.3], dtype=float32)
     """
 
+    kind = "series"
+
     def __init__(
         self,
         length: int = 11,
