@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -8,9 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from besvm import __version__
+from besvm._support import extras
 from besvm._support.progress import progress
 from besvm.cli import app
 from besvm.similarities import Similarity, contract, registered
+from besvm.similarities.listing import EXAMPLES
 
 run = CliRunner().invoke
 
@@ -44,15 +47,80 @@ class Lopsided(Similarity):
         return np.zeros((len(A), len(B)))
 
 
+def similarities(*arguments):
+    done = run(app, ["similarities", *arguments, "--json"])
+    assert done.exit_code == 0
+    return {row["name"]: row for row in json.loads(done.stdout)}
+
+
 def test_lists_similarities_with_their_flags(monkeypatch):
     monkeypatch.setitem(contract._registry, "lopsided", Lopsided)
-    _, *lines = run(app, ["similarities"], env={"COLUMNS": "160"}).stdout.splitlines()
-    table = {line.split()[0]: line.split()[-2:] for line in lines}
+    table = similarities()
     assert set(table) == set(registered())
-    assert table["lopsided"] == ["no", "no"]
-    assert table["rigid"] == ["yes", "no"]
-    assert table["deformable"] == ["no", "no"]
-    assert table["rbf"] == ["yes", "yes"]
+    flags = {name: (row["symmetric"], row["positive_definite"]) for name, row in table.items()}
+    assert flags["lopsided"] == (False, False)
+    assert flags["rigid"] == (True, False)
+    assert flags["deformable"] == (False, False)
+    assert flags["rbf"] == (True, True)
+    assert table["gower"]["summary"] == "How alike two records are, column by column, by Gower's measure."
+    shown = run(app, ["similarities"], env={"COLUMNS": "250"}).stdout.splitlines()
+    for name, row in table.items():
+        (line,) = [line for line in shown if line.split()[:1] == [name] and row["summary"] in line]
+        words = line.partition(row["summary"])[2].split()
+        assert words[:2] == ["yes" if flag else "no" for flag in flags[name]]
+
+
+def test_similarities_stand_under_their_kind_of_data():
+    table = similarities()
+    kinds = [row["kind"] for row in table.values()]
+    assert sorted(kinds, key=[*EXAMPLES].index) == kinds
+    assert (table["rbf"]["kind"], table["parts"]["kind"], table["series-parts"]["kind"]) == (
+        "vectors",
+        "images",
+        "series",
+    )
+    shown = run(app, ["similarities"], env={"COLUMNS": "160"}).stdout
+    for kind in set(kinds):
+        assert f"{kind}\n  {EXAMPLES[kind]}\n" in shown
+        assert similarities(kind) == {name: row for name, row in table.items() if row["kind"] == kind}
+    only = run(app, ["similarities", "records"], env={"COLUMNS": "160"}).stdout
+    assert "gower" in only
+    assert "rbf" not in only
+
+
+def test_the_examples_name_similarities_of_their_kind():
+    """Of the kinds that there are: where a name is registered, it is under that heading."""
+    for kind, line in EXAMPLES.items():
+        for name in re.findall(r'"([^"]+)"', line):
+            if name in registered():
+                assert registered()[name].kind == kind
+
+
+class Extra(Similarity):
+    """Needs what is not there."""
+
+    kind = "dreams"
+    extra = "dreaming"
+
+    def __call__(self, A, B):
+        return np.zeros((len(A), len(B)))
+
+
+def test_an_extra_is_shown_and_whether_it_is_installed(monkeypatch):
+    monkeypatch.setitem(contract._registry, "extra", Extra)
+    monkeypatch.setitem(extras.EXTRA_OF, "no_such_module", "dreaming")
+    assert similarities()["extra"]["installed"] is False
+    assert "besvm[dreaming], to be installed" in run(app, ["similarities", "dreams"], env={"COLUMNS": "160"}).stdout
+    monkeypatch.delitem(extras.EXTRA_OF, "no_such_module")
+    monkeypatch.setitem(extras.EXTRA_OF, "numpy", "dreaming")
+    assert "besvm[dreaming], installed" in run(app, ["similarities", "dreams"], env={"COLUMNS": "160"}).stdout
+
+
+def test_an_unknown_kind_suggests_the_nearest():
+    done = run(app, ["similarities", "vector"])
+    assert done.exit_code == 2
+    assert done.stderr == "besvm: no similarity compares 'vector'; did you mean 'vectors'?\n"
+    assert "there are vectors, images" in run(app, ["similarities", "qqq", "--json"]).stderr
 
 
 def test_shows_the_version_and_how_to_use_it():
@@ -61,7 +129,14 @@ def test_shows_the_version_and_how_to_use_it():
     assert run(app, ["nonsense"]).exit_code == 2
 
 
-COMMANDS = ["similarities", "--version", "--help", "demo --json", "reproduce toy --plan --quick --data digits"]
+COMMANDS = [
+    "similarities",
+    "similarities series --json",
+    "--version",
+    "--help",
+    "demo --json",
+    "reproduce toy --plan --quick --data digits",
+]
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 

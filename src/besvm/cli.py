@@ -81,19 +81,22 @@ def reproduce(
 
 
 @app.command()
-def similarities() -> None:
-    """List the similarities that can be called by name."""
-    from rich.console import Console
-    from rich.table import Table
+def similarities(
+    kind: Annotated[
+        str | None, typer.Argument(help="Of one kind of data, like series or records; by default all.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON, for programs.")] = False,
+) -> None:
+    """List the similarities that can be called by name, by the kind of data they compare."""
+    import json
 
-    from besvm.similarities import registered
+    from besvm.similarities.listing import listed, print_list
 
-    table = Table("name", "what it is", "symmetric", "positive definite", box=None, pad_edge=False)
-    for name, cls in registered().items():
-        summary = (cls.__doc__ or "").strip().split("\n")[0]
-        similarity = cls()  # flags may be properties, which follow from the parameters
-        table.add_row(name, summary, *("yes" if flag else "no" for flag in (similarity.symmetric, similarity.psd)))
-    Console().print(table)
+    try:
+        typer.echo(json.dumps(listed(kind), indent=2)) if as_json else print_list(kind)
+    except ValueError as error:
+        typer.echo(f"besvm: {error}", err=True)
+        raise typer.Exit(2) from None
 
 
 def run() -> None:

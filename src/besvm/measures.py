@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, clone
 
 from besvm._support.public import public
 from besvm._support.validation import shown
-from besvm.features import FHOG, Pixels, mirror
+from besvm.features import FHOG, Column, Pixels, mirror
 from besvm.normalize import MeanNormScaler
 from besvm.similarities import RBF, Deformable, Latent, Linear, Parts, Precomputed, Similarity, resolve
 from besvm.similarities.lookup import TunableSimilarity, portable
@@ -30,7 +30,11 @@ class Measure(TunableSimilarity, BaseEstimator):  # type: ignore[misc]
         A basis of its own for this measure; by default the classifier's basis is shared. Measures with an equal
         ``RandomBasis`` or ``IndexBasis``, which do not look at the samples, share its rows (but not the parts of rows).
     name : str, optional
-        What to call it in tables and feature names; by default the similarity's own label.
+        What to call it in tables and feature names; by default the similarity's own label, and the column.
+    column : str, int or list, optional
+        The column of a DataFrame (or of another kind of records, see :class:`besvm.features.Column`) that it compares;
+        a list means several, as numbers side by side or, where some are no numbers, as records. The features are those
+        of the column.
 
     Examples
     --------
@@ -38,6 +42,8 @@ class Measure(TunableSimilarity, BaseEstimator):  # type: ignore[misc]
     >>> from besvm.similarities import RBF
     >>> Measure(RBF(gamma=1.0), name="near").label
     'near'
+    >>> Measure("rbf", column=["age", "height"]).label
+    'rbf[age,height]'
     """
 
     similarity: str | Similarity | Any = "rbf"
@@ -45,13 +51,35 @@ class Measure(TunableSimilarity, BaseEstimator):  # type: ignore[misc]
     features: Any = None
     basis: Any = None
     name: str | None = None
+    column: Any = None
+
+    @property
+    def transformer(self) -> Any:
+        """What samples go through before they are compared: the choice of the column, then the features; None: nothing.
+
+        A new one every time, where there is a column.
+        """
+        if self.column is None:
+            return self.features
+        if self.features is None:
+            return Column(self.column, vectors=resolve(self.similarity).vectors)
+        from sklearn.pipeline import Pipeline  # brings rich along, which importing besvm must not
+
+        own = getattr(self.features, "steps", [("features", self.features)])  # those of a pipeline stay within sight
+        return Pipeline([("column of records", Column(self.column)), *own])
 
     @property
     def label(self) -> str:
         """The name to show to people."""
         if not (self.name is None or isinstance(self.name, str)):
             raise TypeError(f"the name of a measure must be a text or None, got {shown(self.name)}")
-        return self.name or resolve(self.similarity).label
+        if self.name:
+            return self.name
+        label = resolve(self.similarity).label
+        if self.column is None:
+            return label
+        columns = self.column if isinstance(self.column, list) else [self.column]
+        return f"{label}[{','.join(map(str, columns))}]"
 
 
 SHORTHAND = re.compile(r"H(\d+)(?:(L)|(R)|\((\d+),\s*(\d+)\))")
@@ -127,6 +155,7 @@ def _numbered(measures: list[Measure]) -> list[Measure]:
         place
         for place, measure in enumerate(measures)
         if measure.features is None
+        and measure.column is None
         and isinstance(similarity := resolve(measure.similarity), Precomputed)
         and similarity.layer is None
     ]
@@ -225,9 +254,9 @@ class TunableMeasures:
 def compares_vectors(measures: list[Measure]) -> bool | str | None:
     """Say whether every measure compares plain vectors; "series" where some compare these instead.
 
-    None where some have features, which take X as it is.
+    None where some have features or a column, which take X as it is.
     """
-    if any(measure.features is not None for measure in measures):
+    if any(measure.features is not None or measure.column is not None for measure in measures):
         return None
     similarities = [resolve(measure.similarity) for measure in measures]
     if any(similarity.kind == "series" for similarity in similarities):

@@ -19,7 +19,12 @@ from sklearn.preprocessing import OneHotEncoder
 from besvm import BasisExpansion, BESVMClassifier, Measure
 from besvm._support.threads import workers
 from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier
-from besvm.similarities import PairFunction, Similarity, functions, resolve
+from besvm.similarities import (
+    PairFunction,
+    Similarity,
+    functions,
+    resolve,
+)
 
 
 @pytest.fixture
@@ -258,3 +263,33 @@ def test_an_error_in_another_process_names_the_pair_too(two_processes):
 def test_an_integer_beyond_all_floats_is_refused():
     with pytest.raises(ValueError, match=r"must be finite, got inf for the pair of exemplar 0 \(training row 0\)"):
         BasisExpansion(lambda a, b: 10**400, basis=[0, 1]).fit(["a", "b", "c"])
+
+
+def fails_at_17(exemplar, sample):
+    if sample == 17:
+        raise KeyError("seventeen")
+    return float(exemplar * sample)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_failure_within_a_fit_names_the_rows(n_jobs, monkeypatch):
+    monkeypatch.setattr(functions, "WORTH_PROCESSES", 0.0)
+    sentence = r"failed on the pair \(3, 17\): KeyError: 'seventeen' \(exemplar 0 \(training row 3\) and sample 17\)"
+    with pytest.raises(RuntimeError, match=sentence):
+        BasisExpansion(fails_at_17, basis=[3, 4], n_jobs=n_jobs).fit(list(range(40)))
+
+
+def test_what_is_no_number_within_a_fit_names_the_rows():
+    sentence = r"must return a number, got NoneType .* \(exemplar 1 \(training row 4\) and sample 9\)"
+    with pytest.raises(TypeError, match=sentence):
+        BasisExpansion(lambda b, x: None if (b, x) == (4, 9) else 1.0, basis=[3, 4]).fit(list(range(40)))
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("Series_Parts", "series-parts"), ("series parts", "series-parts"), ("FROM-DISTANCE", "from_distance"),
+     ("gowr", "gower"), ("DTWW", None), ("rfb", "rbf")],
+)  # fmt: skip
+def test_the_nearest_name_is_suggested_however_it_is_spelled(name, near):
+    with pytest.raises(ValueError, match=f"did you mean '{near}'" if near else "must be a known name, got 'DTWW'"):
+        resolve(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.model_selection import cross_val_score
@@ -97,3 +99,20 @@ def test_a_square_cut_by_cross_validation_keeps_its_layers():
 def test_which_matrix_is_meant_must_be_clear(measures, X, sentence):
     with pytest.raises(ValueError, match=sentence):
         BESVMClassifier(measures).fit(X, y)
+
+
+def test_a_matrix_mapped_from_a_file_is_not_copied_into_memory(tmp_path, rng):
+    n, n_exemplars = 8000, 2500
+    labels = np.arange(n) % 2
+    S = np.lib.format.open_memmap(tmp_path / "S.npy", "w+", np.float32, (n, n_exemplars))
+    S[:] = rng.normal(size=(n, n_exemplars)) + 0.2 * labels[:, None]
+    S.flush()
+    mapped = np.load(tmp_path / "S.npy", mmap_mode="r")
+    clf = BESVMClassifier("precomputed", C=0.01, probability=False, storage="disk", tol=0.1)
+    clf.fit(mapped[:200], labels[:200])  # whatever is imported and compiled
+    tracemalloc.start()
+    predicted = clf.fit(mapped, labels).predict(mapped)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < S.nbytes / 2
+    np.testing.assert_array_equal(predicted, labels)

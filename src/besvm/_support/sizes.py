@@ -48,6 +48,11 @@ def large_one(X: Any) -> Any:
         some = evenly_spaced(range(n_rows(X)), LOOKED_AT)
         rows = getattr(X, "iloc", X)  # a series by place, not by name
         place = max(some, key=lambda row: _bytes_of_one(rows[row]))
+    elif hasattr(X, "iloc") and hasattr(X, "columns"):  # only what a column of objects holds differs in size
+        some = evenly_spaced(np.arange(n_rows(X)), LOOKED_AT)
+        columns = [X.iloc[some, k] for k, dtype in enumerate(X.dtypes) if dtype == np.dtype(object)]
+        sizes = [sum(map(_bytes_of_one, values)) for values in zip(*columns, strict=True)]
+        place = int(some[np.argmax(sizes)]) if sizes else 0
     return take(X, [place])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.rows import n_rows, span, take
+from besvm._support.rows import items, n_rows, span, take
 from besvm._support.sizes import bytes_each, bytes_of
 from besvm._support.threads import n_workers, slices, thread_map
 from besvm._support.validation import check_block
@@ -16,8 +16,9 @@ from besvm.blocks.stores import rows_per_block
 from besvm.expand.features import Samples
 from besvm.expand.room import COPIES, rows_of_work
 from besvm.similarities.contract import Similarity
+from besvm.similarities.pairs import moved, pair_of
 from besvm.similarities.parts import PartSimilarity, Pieces
-from besvm.similarities.variants import variants_of
+from besvm.similarities.variants import column_apart, variants_of
 
 
 @dataclass
@@ -82,15 +83,23 @@ class FittedMeasure:
         They come in ``dtype``, if one is given. Messages count from ``first_row``; samples that do not follow each
         other come with all their row numbers.
         """
-        if "_compare" not in self.__dict__:  # packing the basis is worth doing once
-            self._compare = self.similarity.against(self.exemplars)
 
-        def name_pair(i: int, j: int) -> str:
-            sample = first_row[i] if isinstance(first_row, np.ndarray) else first_row + i
-            return f"{self.name_of(j // self.similarity.columns_each)} and sample {sample}"
+        def name_pair(i: int | None, j: int | None) -> str:
+            sample = [] if i is None else [first_row[i] if isinstance(first_row, np.ndarray) else first_row + i]
+            exemplar = [] if j is None else [self.name_of(j // self.similarity.columns_each)]
+            return " and ".join([*exemplar, *(f"sample {row}" for row in sample)])
 
         what = f"the similarity {self.label!r}"
-        return check_block(self._threaded(samples, what), (n_rows(samples), self.width), what, name_pair, dtype)
+        try:
+            if "_compare" not in self.__dict__:  # packing the basis is worth doing once
+                self._compare = self.similarity.against(self.exemplars)
+            block = self._threaded(samples, what)
+        except (RuntimeError, TypeError, ValueError) as error:
+            pair = pair_of(error)
+            if pair is None:
+                raise
+            raise type(error)(f"{error} ({name_pair(*pair)})") from error
+        return check_block(block, (n_rows(samples), self.width), what, name_pair, dtype)
 
     def _threaded(self, samples: Any, what: str) -> Any:
         """Compare, on several threads where the similarity says that it can."""
@@ -99,7 +108,11 @@ class FittedMeasure:
             return self._compare(samples)
 
         def compare(rows: slice) -> np.ndarray:
-            return check_block(self._compare(span(samples, rows)), (rows.stop - rows.start, self.width), what)
+            try:
+                block = self._compare(span(samples, rows))
+            except (RuntimeError, TypeError, ValueError) as error:
+                raise moved(error, rows.start) from error.__cause__
+            return check_block(block, (rows.stop - rows.start, self.width), what)
 
         return np.concatenate(list(thread_map(compare, slices(n, -(-n // n_threads)))))
 
@@ -150,9 +163,12 @@ class Expander:
         if not (similarity.raw_exemplars and own):
             return own
         one = take(measure.exemplars, [0])  # raw, and to be described: each of its variants
-        n_variants = len(variants_of(one[0], getattr(similarity, "exemplar_variants", None), "exemplar_variants"))
-        if measure.transformer is not None:
-            one = self.transformers[measure.transformer].transform(one)
+        features = None if measure.transformer is None else self.transformers[measure.transformer]
+        column, _ = column_apart(features)
+        item = next(iter(items(one if column is None else column.transform(one))))
+        n_variants = len(variants_of(item, getattr(similarity, "exemplar_variants", None), "exemplar_variants"))
+        if features is not None:
+            one = features.transform(one)
         return max(own, n_variants * measure.n_exemplars * bytes_of(one))
 
     def __call__(self, X: Any, first_row: int = 0) -> np.ndarray:

@@ -33,20 +33,33 @@ class SharedFeatures:
 
     def number_of(self, measure: Measure) -> int | None:
         """Return the number of the measure's fitted transformer; None if it has none."""
-        if measure.features is None:
-            return None
-        if isinstance(measure.features, type) or not hasattr(measure.features, "transform"):
+        if measure.features is not None and (
+            isinstance(measure.features, type) or not hasattr(measure.features, "transform")
+        ):
             raise TypeError(
                 f"features must be a transformer (an instance with fit and transform), got {shown(measure.features)}"
             )
+        transformer = measure.transformer
+        if transformer is None:
+            return None
         try:
-            recipe = joblib.hash((type(measure.features), measure.features.get_params()))
+            recipe = joblib.hash((type(transformer), transformer.get_params()))
         except (pickle.PicklingError, AttributeError, TypeError):  # a lambda in it: equal only to itself
-            recipe = str(id(measure.features))
+            recipe = f"{id(measure.features)} of {measure.column!r}"
         if recipe not in self._known:
             self._known[recipe] = len(self.transformers)
-            self.transformers.append(fit_features(clone(measure.features), self.X, self.y, self.memory_limit))
+            self.transformers.append(fit_features(clone(transformer), self.X, self.y, self.memory_limit))
         return self._known[recipe]
+
+    def refuse_records(self, similarity: Similarity) -> None:
+        """Refuse a DataFrame with columns that are no numbers, where a similarity would take them for vectors."""
+        dtypes = self.X.dtypes.items() if hasattr(self.X, "iloc") and hasattr(self.X, "columns") else ()
+        wrong = [name for name, dtype in dtypes if getattr(dtype, "kind", "O") not in "biuf"]
+        if wrong:
+            raise ValueError(
+                f"{similarity.label!r} compares rows of numbers, which column {wrong[0]!r} of X does not hold; say "
+                f"which columns it is to compare, as in Measure({similarity.label!r}, column=[...])"
+            )
 
     def warn_of_uneven_columns(self, similarity: Similarity) -> None:
         """Warn, once, if a similarity of the vectors X would see little but a few columns of large numbers."""

@@ -37,8 +37,10 @@ def settle(
     similarity = clone(resolve(measure.similarity))
     if number is not None:
         similarity = similarity.behind(shared.transformers[number])
-    elif similarity.needs_scaling:
-        shared.warn_of_uneven_columns(similarity)
+    elif similarity.vectors:
+        shared.refuse_records(similarity)
+        if similarity.needs_scaling:
+            shared.warn_of_uneven_columns(similarity)
     if similarity.settles:
         X = shared.X if similarity.raw_exemplars else shared.to_settle_on(number)
         options = {}
@@ -150,7 +152,8 @@ def _checked(measure: FittedMeasure, X: Any, features: Any) -> Any:
         exemplars = in_parts(features, exemplars)
     elif similarity.vectors and not similarity.precomputed:
         exemplars = _as_vectors(exemplars, X)
-    if (isinstance(exemplars, np.ndarray) or issparse(exemplars)) and exemplars.dtype.kind == "f":
+    numbers = isinstance(exemplars, np.ndarray) or issparse(exemplars)
+    if numbers and exemplars.dtype.kind == "f" and not similarity.missing:
         finite = [np.isfinite(row.data if issparse(row) else row).all() for row in exemplars]
         if not all(finite):
             name = measure.name_of(finite.index(False))

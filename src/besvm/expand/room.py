@@ -14,11 +14,12 @@ from besvm._support.threads import slices, workers
 from besvm._support.validation import described
 from besvm.blocks.plan import Limit, check_fits
 from besvm.blocks.stores import WORK_BYTES, ComputedBlocks
+from besvm.features.columns import Column
 from besvm.features.descriptors import GridDescriptor
 from besvm.features.reduction import CellPCA
 from besvm.normalize import MeanNormScaler
 
-OURS = (GridDescriptor, MeanNormScaler, CellPCA)  # what takes no more than a few copies of what it gives
+OURS = (Column, GridDescriptor, MeanNormScaler, CellPCA)  # what takes no more than a few copies of what it gives
 COPIES = 3  # of what a step of features gives, or takes, that are there at once
 WORTH_MEASURING = 64  # rows
 

@@ -45,7 +45,7 @@ def mark_input(tags: Tags, measures: Any, basis: Any) -> None:
         return
     vectors = compares_vectors(several) is True
     precomputed = any(similarity.precomputed for similarity in similarities)
-    square = precomputed and all(measure.features is None for measure in several)
+    square = precomputed and all(measure.transformer is None for measure in several)
     tags.input_tags.two_d_array = vectors
     tags.input_tags.sparse = vectors and not precomputed
     tags.input_tags.pairwise = square and not (isinstance(basis, str) and basis == "auto")

@@ -59,7 +59,7 @@ class Candidates:
         for name, measure, fitted in zip(self.names, split.measures, self.expander.measures, strict=True):
             exemplars = fitted.exemplars if fitted.rows is None or fitted.at is not None else fitted.rows
             try:
-                recipe = fingerprint(rows, resolve(measure.similarity), measure.features, exemplars, dtype)
+                recipe = fingerprint(rows, resolve(measure.similarity), measure.transformer, exemplars, dtype)
                 lasting.append(True)
             except UnknownSourceError as reason:
                 say(self.verbose, f"{name} is computed anew in every run: {reason}")

@@ -87,7 +87,7 @@ def hold_out(
     place = np.full(len(classes), -1)
     place[present] = np.arange(len(present))
     rows, held_out_rows = take(X, train), take(X, held_out)
-    if any(m.features is None and resolve(m.similarity).precomputed for m in measures) and X.shape[0] == X.shape[1]:
+    if any(m.transformer is None and resolve(m.similarity).precomputed for m in measures) and X.shape[0] == X.shape[1]:
         rows, held_out_rows = rows[:, train], held_out_rows[:, train]  # the columns go with the rows
 
     def moved(basis: Any) -> Any:

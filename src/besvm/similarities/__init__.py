@@ -1,7 +1,9 @@
 """What "similar" means: the contract, the registry, and the similarities that come with besvm."""
 
 from besvm._support.public import publish
+from besvm.similarities.block_functions import BlockFunction
 from besvm.similarities.clouds import SlicedWasserstein
+from besvm.similarities.compiled_functions import CompiledFunction
 from besvm.similarities.contract import Similarity, register, registered
 from besvm.similarities.distance import FromDistance
 from besvm.similarities.distributions import ChiSquared, Hellinger, HistogramIntersection
@@ -14,6 +16,7 @@ from besvm.similarities.lookup import resolve
 from besvm.similarities.metrics import NegativeDistance, PairwiseKernel
 from besvm.similarities.parts import Parts, Placement, SeriesParts, TextParts
 from besvm.similarities.precomputed import Precomputed
+from besvm.similarities.records import Gower
 from besvm.similarities.sequences import GlobalAlignment, LocalAlignment
 from besvm.similarities.series import DDTW, DTW, EDR, ERP, LCSS, MSM, SBD, TWE, WDTW, SeriesEuclidean
 from besvm.similarities.sets import Jaccard, Tanimoto
@@ -33,13 +36,16 @@ __all__ = [
     "TWE",
     "WDTW",
     "Alignment",
+    "BlockFunction",
     "ChiSquared",
     "CommonSubsequence",
+    "CompiledFunction",
     "Cosine",
     "Deformable",
     "Edit",
     "FromDistance",
     "GlobalAlignment",
+    "Gower",
     "Hellinger",
     "HistogramIntersection",
     "Jaccard",

@@ -36,6 +36,8 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
         Whether vectors may come in float32 or float64, whichever the features are kept in.
     needs_scaling : bool
         Whether a column of large numbers outweighs the others, so that vectors with uneven columns are warned of.
+    missing : bool
+        Whether items may hold NaN, for values that are missing.
     precomputed : bool
         Whether X holds similarities, not items: an exemplar is then a column of X, and kept as its number.
     raw_exemplars, raw_samples : bool
@@ -75,6 +77,7 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     vectors: ClassVar[bool] = False
     any_float: ClassVar[bool] = False
     needs_scaling: ClassVar[bool] = False
+    missing: ClassVar[bool] = False
     precomputed: ClassVar[bool] = False
     raw_exemplars: ClassVar[bool] = False
     raw_samples: ClassVar[bool] = False

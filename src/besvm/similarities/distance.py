@@ -5,13 +5,17 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from besvm._support.rows import evenly_spaced, n_rows, take
 from besvm._support.validation import check_choice, is_positive, shown
+from besvm.similarities.block_functions import BlockFunction
+from besvm.similarities.compiled_functions import CompiledFunction, of_function
 from besvm.similarities.contract import Similarity, register, registered
 from besvm.similarities.functions import PairFunction
 from besvm.similarities.metrics import NegativeDistance, distance_names
 
+FUNCTIONS = (PairFunction, CompiledFunction, BlockFunction)  # which are called for the distances themselves
 SCALE_ROWS = 100  # whose distances to each other tell the scale
 
 Distances = Callable[[Any], np.ndarray]  # samples -> their distances to the exemplars, (samples, exemplars)
@@ -108,7 +112,7 @@ class FromDistance(DistanceSimilarity):
     distance : str, DistanceSimilarity or callable, default="euclidean"
         A name ("dtw", "edit", or one of scikit-learn's distances between vectors, like "manhattan"), a similarity
         that is made of a distance (``DTW(window=0.1)``), or a function of an exemplar and a sample that returns a
-        number >= 0.
+        number >= 0 (or a ``BlockFunction`` of many of them).
     how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
         With u = d / scale: e^-u, e^-u², 1 / (1 + u), -log(1 + u), or -u.
     scale : float or "auto", default="auto"
@@ -119,6 +123,8 @@ class FromDistance(DistanceSimilarity):
     ----------
     scale_ : float
         The scale taken from the training samples.
+    distance_ : DistanceSimilarity
+        The distance, where it takes anything else from the training samples.
 
     Examples
     --------
@@ -135,12 +141,20 @@ class FromDistance(DistanceSimilarity):
         self.how = how
         self.scale = scale
 
-    def distances_to(self, basis: Any) -> Distances:
+    def fit(self, X: Any, sample_weight: Any = None) -> Self:
+        """Settle what the distance itself takes from the training samples, if anything, and then the scale."""
+        self.__dict__.pop("distance_", None)
         inner = self._inner
+        if isinstance(inner, DistanceSimilarity) and type(inner).fit is not DistanceSimilarity.fit:
+            self.distance_ = clone(inner).fit(X, sample_weight)
+        return super().fit(X, sample_weight)
+
+    def distances_to(self, basis: Any) -> Distances:
+        inner: Similarity = self.distance_ if hasattr(self, "distance_") else self._inner
         if isinstance(inner, DistanceSimilarity):
             return inner.distances_to(basis)
         compare = inner.against(basis)
-        if isinstance(inner, PairFunction):
+        if isinstance(inner, FUNCTIONS):
             return lambda A: _checked(compare(A))
         return lambda A: np.negative(negative := compare(A), out=negative)
 
@@ -154,10 +168,10 @@ class FromDistance(DistanceSimilarity):
                 return known()
             if distance in distance_names():
                 return NegativeDistance(distance)
-        elif isinstance(distance, (DistanceSimilarity, NegativeDistance)):
+        elif isinstance(distance, (DistanceSimilarity, NegativeDistance, *FUNCTIONS)):
             return distance
         elif callable(distance) and not isinstance(distance, (type, Similarity)):
-            return PairFunction(distance)
+            return of_function(distance)
         raise ValueError(
             "distance must be the name of a distance, a similarity that is made of one, or a function of two items, "
             f"got {shown(distance)}"
@@ -200,6 +214,7 @@ def _median(similarity: DistanceSimilarity, X: Any) -> float:
 
 
 def _checked(d: np.ndarray) -> np.ndarray:
+    d = np.array(d, dtype=np.result_type(d, np.float32))  # the user's own array must stay as it is
     if (d < 0).any():
         raise ValueError(f"a distance must be at least 0, got {d.min():.3g}; a similarity goes in as it is")
     return d

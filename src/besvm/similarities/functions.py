@@ -15,6 +15,7 @@ import numpy as np
 from besvm._support.rows import items, n_rows, span
 from besvm._support.threads import n_workers, slices
 from besvm.similarities.contract import Similarity, name_of
+from besvm.similarities.pairs import about, shown_pair
 
 WORTH_PROCESSES = 0.5  # seconds of work below which handing it to other processes costs more than it saves
 
@@ -80,29 +81,31 @@ class _Comparison:
         self.seconds_a_row: float | None = None  # as the last block took
         _in_use.add(self)
 
-    def __call__(self, A: Any) -> np.ndarray:
+    def __call__(self, A: Any, first: int = 0) -> np.ndarray:
+        """Compare the samples A; an error counts them from ``first``."""
         rows, workers = n_rows(A), n_workers()
         if self.seconds_a_row is None and workers > 1 and rows > 1:  # the first row tells
-            return np.concatenate([self(span(A, slice(0, 1))), self(span(A, slice(1, rows)))])
+            return np.concatenate([self(span(A, slice(0, 1))), self(span(A, slice(1, rows)), 1)])
         spread = workers > 1 and rows * (self.seconds_a_row or 0.0) >= WORTH_PROCESSES
         start = perf_counter()
-        block = self._spread(A, workers) if spread else _compare(self.function, self.exemplars, A)
+        block = self._spread(A, workers, first) if spread else _compare(self.function, self.exemplars, A, first)
         if rows:
             self.seconds_a_row = (perf_counter() - start) * (workers if spread else 1) / rows
         return block
 
-    def _spread(self, A: Any, workers: int) -> np.ndarray:
+    def _spread(self, A: Any, workers: int, first: int) -> np.ndarray:
         from joblib import Parallel, delayed
 
         self._check_sendable(A)
-        parts = [span(A, rows) for rows in slices(n_rows(A), -(-n_rows(A) // (4 * workers)))]
+        cuts = slices(n_rows(A), -(-n_rows(A) // (4 * workers)))
+        parts = [(span(A, rows), rows.start + first) for rows in cuts]
         in_use = {comparison.key for comparison in _in_use}
         try:
             with Parallel(n_jobs=workers, max_nbytes=None) as parallel:
-                blocks = parallel(delayed(_compare_there)(self.key, None, part, in_use) for part in parts)
+                blocks = parallel(delayed(_compare_there)(self.key, None, in_use, *part) for part in parts)
                 unknown = [place for place, block in enumerate(blocks) if block is None]
                 sent = (self.function, self.basis)
-                again = parallel(delayed(_compare_there)(self.key, sent, parts[place], in_use) for place in unknown)
+                again = parallel(delayed(_compare_there)(self.key, sent, in_use, *parts[place]) for place in unknown)
         except pickle.PicklingError as error:
             raise _unpicklable(error) from error
         except BrokenProcessPool as error:
@@ -140,7 +143,9 @@ _in_use: WeakSet[_Comparison] = WeakSet()
 _known: dict[str, tuple[Function, list[Any]]] = {}  # what another process was sent, by the key of the comparison
 
 
-def _compare_there(key: str, sent: tuple[Function, Any] | None, A: Any, in_use: set[str]) -> np.ndarray | None:
+def _compare_there(
+    key: str, sent: tuple[Function, Any] | None, in_use: set[str], A: Any, first: int
+) -> np.ndarray | None:
     """Compare in another process; None if this one has yet to be sent what ``key`` stands for."""
     for old in _known.keys() - in_use:
         _known.pop(old, None)
@@ -148,25 +153,27 @@ def _compare_there(key: str, sent: tuple[Function, Any] | None, A: Any, in_use: 
         function, basis = sent
         _known[key] = function, list(items(basis))
     known = _known.get(key)
-    return None if known is None else _compare(*known, A)
+    return None if known is None else _compare(*known, A, first)
 
 
-def _compare(function: Function, exemplars: list[Any], A: Any) -> np.ndarray:
+def _compare(function: Function, exemplars: list[Any], A: Any, first: int) -> np.ndarray:
     out = np.empty((n_rows(A), len(exemplars)))
     for i, sample in enumerate(items(A)):
         for j, exemplar in enumerate(exemplars):
             try:
                 value: Any = function(exemplar, sample)
             except Exception as error:
-                raise RuntimeError(
-                    f"the similarity function failed on the pair {_pair(exemplar, sample)}: "
+                failed = RuntimeError(
+                    f"the similarity function failed on the pair {shown_pair(exemplar, sample)}: "
                     f"{type(error).__name__}: {error}"
-                ) from error
-            if type(value) is not float and not _is_number(value):
-                raise TypeError(
-                    f"a similarity function must return a number, got {type(value).__name__} "
-                    f"for the pair {_pair(exemplar, sample)}"
                 )
+                raise about(failed, first + i, j) from error
+            if type(value) is not float and not is_one_number(value):
+                wrong = TypeError(
+                    f"a similarity function must return a number, got {type(value).__name__} "
+                    f"for the pair {shown_pair(exemplar, sample)}"
+                )
+                raise about(wrong, first + i, j)
             try:
                 out[i, j] = value
             except OverflowError:
@@ -174,14 +181,9 @@ def _compare(function: Function, exemplars: list[Any], A: Any) -> np.ndarray:
     return out
 
 
-def _is_number(value: Any) -> bool:
+def is_one_number(value: Any) -> bool:
     """Say whether a value is one real number; NumPy would also make one of None, texts, bytes and dates."""
     dtype = getattr(value, "dtype", None)
     if dtype is None:
         return hasattr(value, "__float__")
     return getattr(dtype, "kind", "f") in "biuf" and getattr(value, "ndim", 0) == 0  # other libraries' types: no kind
-
-
-def _pair(*items: Any) -> str:
-    texts = (repr(item) for item in items)
-    return f"({', '.join(text if len(text) <= 40 else text[:37] + '...' for text in texts)})"

@@ -14,7 +14,16 @@ from besvm._support.sizes import some_described
 from besvm._support.validation import check_block, described, shown
 from besvm.similarities.contract import Similarity, diagonal, name_of
 from besvm.similarities.lookup import TunableSimilarity, resolve
-from besvm.similarities.variants import Variants, Worth, together, total, totals, variant_groups, variants_of
+from besvm.similarities.variants import (
+    Variants,
+    Worth,
+    column_apart,
+    together,
+    total,
+    totals,
+    variant_groups,
+    variants_of,
+)
 
 GROUP_BYTES = 1 << 26  # of variants, by which a block of samples is cut: there may be dozens of each sample
 
@@ -59,6 +68,7 @@ class VariantSimilarity(TunableSimilarity, Similarity):
     """
 
     raw_exemplars = True
+    column_: Any = None  # what chooses the column of a record that the variants are made of
     features_: Any = None  # what describes the variants
     worth_counts: ClassVar[bool] = True  # whether the similarity is K_I and the worth of the variants, or K_I alone
 
@@ -100,8 +110,12 @@ class VariantSimilarity(TunableSimilarity, Similarity):
 
     def behind(self, features: Any) -> Self:
         bound = copy(self)
-        bound.features_ = features
+        bound.column_, bound.features_ = column_apart(features)
         return bound
+
+    def column_of(self, X: Any) -> Any:
+        """Return what of the raw items the variants are made of: the column of records, or all of them."""
+        return X if self.column_ is None else described(self.column_, X)
 
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int | None:
         if self.raw_samples:
@@ -113,21 +127,24 @@ class VariantSimilarity(TunableSimilarity, Similarity):
         """Fit the inner similarity on the unmodified samples X, as the features describe them."""
         inner = self._inner(fitted=False)
         if inner.settles:
+            X = self.column_of(X)
             some = X if self.features_ is None else some_described(self.features_, X)
             inner = clone(inner).fit(some)
         self.similarity_ = inner
         return self
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
-        as_they_are = self.raw_samples or self.features_ is None
-        return self.against(B)(A if as_they_are else described(self.features_, A))
+        if not self.raw_samples:
+            A = self.column_of(A)
+            A = A if self.features_ is None else described(self.features_, A)
+        return self.against(B)(A)
 
     def against(self, basis: Any) -> Callable[[Any], np.ndarray]:
         """Return the function that compares samples with the raw basis, whose variants are made and packed once."""
         inner = self._inner()
         packed = [
             (inner.against(variants), worth)
-            for _, choices in variant_groups(basis, self.exemplar_variants, "exemplar_variants", np.inf)
+            for _, choices in variant_groups(self.column_of(basis), self.exemplar_variants, "exemplar_variants", np.inf)
             for variants, worth in (self._described("exemplar", *choice, inner, self.features_) for choice in choices)
         ]
         features = self.features_ if self.raw_samples else None
@@ -135,6 +152,7 @@ class VariantSimilarity(TunableSimilarity, Similarity):
 
         def similarities(A: Any) -> np.ndarray:
             out: np.ndarray | None = None
+            A = self.column_of(A) if self.raw_samples else A
             for rows, choices in variant_groups(A, self.sample_variants, "sample_variants", GROUP_BYTES):
                 update: Update | None = None
                 for variants, worth in (self._described("sample", *choice, inner, features) for choice in choices):
@@ -151,7 +169,10 @@ class VariantSimilarity(TunableSimilarity, Similarity):
         return similarities
 
     def alignment(self, x: Any, y: Any) -> LatentAlignment:
-        """Return which variants of the sample x and of the exemplar y are compared; of equally good ones, the first."""
+        """Return which variants of the sample x and of the exemplar y are compared; of equally good ones, the first.
+
+        Where a measure compares a column of records, x and y are values of that column.
+        """
         inner = self._inner()
 
         def varied(item: Any, side: str) -> tuple[Any, Worth]:
@@ -261,7 +282,9 @@ class Latent(VariantSimilarity):
             if penalty is None:
                 continue
             most = 0
-            for item in items(evenly_spaced(X, SETTLE_ROWS)):  # one is enough, unless their numbers differ
+            for item in items(
+                self.column_of(evenly_spaced(X, SETTLE_ROWS))
+            ):  # one is enough, unless their numbers differ
                 most = max(most, len(variants_of(item, getattr(self, f"{side}_variants"), f"{side}_variants")))
                 if most >= len(penalty):
                     break

@@ -4,8 +4,8 @@ from difflib import get_close_matches
 from typing import Any, Self, cast
 
 from besvm._support.validation import shown
+from besvm.similarities.compiled_functions import of_function
 from besvm.similarities.contract import Similarity, registered
-from besvm.similarities.functions import PairFunction
 from besvm.similarities.metrics import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
 
 
@@ -50,7 +50,8 @@ def resolve(similarity: Any, what: str = "similarity") -> Similarity:
 
     A name is looked up among the registered similarities, then among scikit-learn's pairwise kernels, then
     among its pairwise distances (a distance is negated). A function ``f(exemplar, sample)`` is called for every
-    pair, spread over processes. ``what`` is the parameter that a message names.
+    pair, spread over processes, or over threads if numba has compiled it. ``what`` is the parameter that a message
+    names.
 
     Examples
     --------
@@ -74,9 +75,11 @@ def resolve(similarity: Any, what: str = "similarity") -> Similarity:
         if similarity in distance_names():
             return NegativeDistance(similarity)
         names = [*known, *KERNEL_NAMES, *distance_names()]
-        near = get_close_matches(similarity.lower(), names, n=1, cutoff=0.5)
+        plain = similarity.strip().lower().replace("_", "-").replace(" ", "-")
+        alike = [name for name in names if name.replace("_", "-") == plain]
+        near = alike or get_close_matches(plain, names, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"registered are: {', '.join(known)}"
         raise ValueError(f"{what} must be a known name, got {shown(similarity)}; {hint}")
     if callable(similarity):
-        return PairFunction(similarity)
+        return of_function(similarity)
     raise TypeError(f"{what} must be a name, a Similarity, or a function of two items, got {type(similarity).__name__}")

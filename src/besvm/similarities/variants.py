@@ -16,6 +16,17 @@ Choices = Iterator[tuple[Any, np.ndarray]]  # (one variant of each of n items, (
 _TILE = 1 << 16  # entries to add up and compare while they stay in cache
 
 
+def column_apart(features: Any) -> tuple[Any, Any]:
+    """Return what chooses a column of records, which comes before the variants, and the features that come after.
+
+    Either is None where there is none.
+    """
+    first = getattr(features, "steps", [("", features)])[0][1]
+    if not getattr(first, "chooses_column", False):
+        return None, features
+    return first, (None if first is features else features[1:])
+
+
 def variants_of(item: Any, make: Variants | None, name: str) -> list[Any]:
     """Return the variants of one item, at least one; ``name`` is what an error calls the function ``make``."""
     if make is None:

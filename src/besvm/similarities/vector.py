@@ -40,6 +40,7 @@ class VectorSimilarity(Similarity):
         arrays, a tile at a time.
     """
 
+    kind: ClassVar[str] = "vectors"
     vectors: ClassVar[bool] = True
     any_float: ClassVar[bool] = True
     needs_scaling: ClassVar[bool] = True

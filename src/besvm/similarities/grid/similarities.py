@@ -52,6 +52,7 @@ class Alignment:
 class GridSimilarity(Similarity):
     """Abstract: a similarity of grids of cells, arrays of shape (items, h, w, d), computed in float32."""
 
+    kind: ClassVar[str] = "images"
     radius_of_rigid: ClassVar[str] = "rigid"  # the parameter that says how far the whole grid moves
     rigid_penalty: Penalty
     local: int = 0

@@ -70,6 +70,8 @@ class Parts(VectorParts):
     array([[2, 4]])
     """
 
+    kind = "images"
+
     def __init__(
         self,
         size: int = 6,

@@ -1,0 +1,86 @@
+"""The list of similarities that can be called by name, by the kind of data they compare."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib.util import find_spec
+from typing import Any
+
+from besvm._support.extras import EXTRA_OF
+from besvm._support.validation import shown
+from besvm.similarities.contract import Similarity, registered
+
+EXAMPLES = {  # kinds in the order they are shown, each with a line that runs
+    "vectors": 'BESVMClassifier("rbf").fit(X, y)',
+    "images": 'BESVMClassifier(["H8R", "P6"]).fit(images, y)',
+    "series": 'BESVMClassifier("dtw").fit(series, y)',
+    "text": 'BESVMClassifier("edit").fit(texts, y)',
+    "sequences": 'BESVMClassifier("align-local").fit(proteins, y)',
+    "sets": 'BESVMClassifier("jaccard").fit(sets, y)',
+    "graphs": 'BESVMClassifier("weisfeiler-lehman").fit(graphs, y)',
+    "distributions": 'BESVMClassifier("sliced-wasserstein").fit(clouds, y)',
+    "records": 'BESVMClassifier("gower").fit(frame, y)',
+    "anything": "BESVMClassifier(lambda a, b: -abs(a - b)).fit(X, y)",
+}
+
+
+def listed(kind: str | None = None) -> list[dict[str, Any]]:
+    """Return what is known of every registered similarity, or of those of one kind, kind after kind."""
+    found = sorted(registered().items(), key=lambda pair: (_rank(pair[1].kind), pair[0]))
+    kinds = list(dict.fromkeys(cls.kind for _, cls in found))
+    if kind is not None and kind not in kinds:
+        near = get_close_matches(kind.lower(), kinds, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(kinds)}"
+        raise ValueError(f"no similarity compares {shown(kind)}; {hint}")
+    return [_described(name, cls) for name, cls in found if kind in (None, cls.kind)]
+
+
+def _rank(kind: str) -> tuple[int, str]:
+    """Return where a kind stands: the user's own kinds come after ours, and what compares anything at the end."""
+    known = list(EXAMPLES)
+    return (known.index(kind) if kind in known and kind != "anything" else len(known) + (kind == "anything")), kind
+
+
+def _described(name: str, cls: type[Similarity]) -> dict[str, Any]:
+    similarity = cls()  # flags may be properties, which follow from the parameters
+    return {
+        "name": name,
+        "kind": cls.kind,
+        "summary": (cls.__doc__ or "").strip().split("\n")[0],
+        "symmetric": bool(similarity.symmetric),
+        "positive_definite": bool(similarity.psd),
+        "extra": cls.extra,
+        "installed": _installed(cls.extra),
+    }
+
+
+def _installed(extra: str | None) -> bool:
+    """Say whether all that an extra brings can be imported."""
+    return all(find_spec(module) is not None for module, of in EXTRA_OF.items() if of == extra)
+
+
+def print_list(kind: str | None = None) -> None:
+    """Print the list as one table for each kind of data, with an example."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    rows = listed(kind)
+    for place, one in enumerate(dict.fromkeys(row["kind"] for row in rows)):
+        console.print(Text(f"{'' if place == 0 else chr(10)}{one}"), style="bold")
+        if one in EXAMPLES:
+            console.print(Text(f"  {EXAMPLES[one]}"), style="dim", soft_wrap=True)
+        here = [row for row in rows if row["kind"] == one]
+        extra = ["extra"] if any(row["extra"] for row in here) else []
+        table = Table("name", "what it is", "symmetric", "positive definite", *extra, box=None, padding=(0, 1, 0, 2))
+        for row in here:
+            flags = ("yes" if row[flag] else "no" for flag in ("symmetric", "positive_definite"))
+            table.add_row(row["name"], Text(row["summary"]), *flags, *(Text(_extra(row)) for _ in extra))
+        console.print(table)
+
+
+def _extra(row: dict[str, Any]) -> str:
+    if row["extra"] is None:
+        return ""
+    return f"besvm[{row['extra']}], {'installed' if row['installed'] else 'to be installed'}"
