@@ -14,7 +14,7 @@ def band(n, m, window):
         return band(m, n, window).T
     inside, reach = np.zeros((n, m), dtype=bool), int(window * n)
     for step in range(m + 1):
-        i, j = floor(step / (m + 1) * n), floor(step / (m + 1) * m)
+        i, j = floor(step * (1 / (m + 1) * n)), floor(step * (1 / (m + 1) * m))
         inside[max(0, i - reach) : i + reach + 1, j] = True
     return inside
 

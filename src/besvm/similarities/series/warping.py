@@ -200,8 +200,9 @@ def band(n: int, m: int, window: float | None) -> tuple[np.ndarray, np.ndarray]:
     if window is None or window == 1:
         return np.ones(n, dtype=np.int64), np.full(n, m, dtype=np.int64)
     reach = int(window * min(n, m))
-    share = np.arange(max(n, m) + 1) / (max(n, m) + 1)
-    row, column = np.floor(share * n).astype(np.int64), np.floor(share * m).astype(np.int64)
+    steps = max(n, m) + 1  # along the diagonal
+    # rounded in this order, as aeon's compiled code does: where a step ends between two rows, both would be right
+    row, column = (np.floor(np.arange(steps) * (1 / steps * size)).astype(np.int64) for size in (n, m))
     rows = np.arange(n)
     if n <= m:
         first = column[np.searchsorted(row, rows - reach, side="left")]
