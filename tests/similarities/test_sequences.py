@@ -180,7 +180,7 @@ def test_unknown_symbols_are_refused_by_place(symbol, place):
     ("params", "sentence"),
     [
         ({"matrix": "BLOSUM63"}, "matrix must be a known name, got 'BLOSUM63'; did you mean 'BLOSUM6"),
-        ({"matrix": "PAM1"}, "matrix must hold whole numbers, which PAM1 does not"),
+        ({"matrix": "BENNER6"}, "matrix must hold whole numbers, which BENNER6 does not"),
         ({"matrix": None}, "matrix must be the name of a substitution matrix"),
         ({"matrix": (1, -0.5)}, "matrix must hold whole numbers from"),
         ({"matrix": {}}, "matrix must be about 1 to 26 symbols, got 0"),
