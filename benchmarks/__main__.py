@@ -12,7 +12,7 @@ from benchmarks.runs import chosen, machine, show
 PARTS = (
     *("startup", "features", "linear", "kernel", "sparse", "scaling", "tolerance", "images", "grid"),
     *("greedy", "bases", "multiclass", "prior", "auto_c", "text"),
-    *("parts", "part_choices", "recipes", "series"),
+    *("parts", "part_choices", "recipes", "series", "pairs_speed"),
 )
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 
