@@ -11,7 +11,8 @@ from benchmarks.runs import chosen, machine, show
 
 PARTS = (
     *("startup", "features", "linear", "kernel", "sparse", "scaling", "tolerance", "images", "grid"),
-    *("parts", "part_choices", "recipes", "series", "series_speed", "text_speed", "pairs_speed"),
+    *("greedy", "bases", "multiclass", "prior", "auto_c", "text", "text_speed", "pairs_speed"),
+    *("parts", "part_choices", "recipes", "series", "series_speed"),
 )
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 

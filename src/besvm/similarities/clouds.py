@@ -25,7 +25,7 @@ class Cloud(NamedTuple):
 
 @register("sliced-wasserstein")
 class SlicedWasserstein(DistanceSimilarity):
-    """A similarity by the sliced Wasserstein distance of point clouds: how far one must be moved to become the other.
+    """The sliced Wasserstein distance of point clouds: how far the points must move, one direction at a time.
 
     The points are projected onto random directions, on each of which the best way to move them is known: by rank. With
     q the quantile function of a projected cloud, d(b, x)² is the mean of (q_b(t) - q_x(t))² over all directions and

@@ -87,7 +87,7 @@ class HistogramDistance(DistanceSimilarity):
 
 @register("chi2-distance")
 class ChiSquared(HistogramDistance):
-    """A similarity by the χ² distance of histograms, d(b, x) = ½ Σ_k (b_k - x_k)² / (b_k + x_k), from 0 to 1.
+    """The χ² distance of histograms, d(b, x) = ½ Σ_k (b_k - x_k)² / (b_k + x_k), from 0 to 1.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class ChiSquared(HistogramDistance):
 
 @register("hellinger")
 class Hellinger(HistogramDistance):
-    """A similarity by the Hellinger distance of histograms, d(b, x) = ‖√b - √x‖ / √2, from 0 to 1.
+    """The Hellinger distance of histograms, d(b, x) = ‖√b - √x‖ / √2, from 0 to 1.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ TOLERANCE, MISSED = 1e-6, 1e-4  # how far the mass of a plan may be from what it
 
 @register("sinkhorn")
 class Sinkhorn(DistanceSimilarity):
-    """A similarity by entropic optimal transport: what it costs to move one distribution onto the other.
+    """Entropic optimal transport: what it costs to move one distribution onto the other.
 
     With P the plan that minimizes ⟨P, M⟩ - r H(P), where M are the costs between points, H is the entropy and r the
     regularization, d(b, x) is √⟨P, M⟩ for point clouds, whose costs are squared distances, and ⟨P, M⟩ where ``cost`` is

@@ -57,7 +57,7 @@ def minimum_tile(A, B, out):
             out[i, j] = total
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@njit(cache=True, nogil=True, fastmath={"reassoc"}, error_model="numpy")  # a check for 0 would stop the vectors
 def chi2_tile(A, B, tiny, out):
     """out[i, j] = sum_k (A[i, k] - B[j, k])² / (A[i, k] + B[j, k]) / 2, where 0 / 0 is 0: nothing is below ``tiny``."""
     for i in range(A.shape[0]):
