@@ -37,7 +37,7 @@ NAIVE = {
     "tanimoto": (Tanimoto(), reference.tanimoto),
     "negative_distance": (NegativeDistance(), lambda b, x: -np.sqrt(((b - x) ** 2).sum())),
 }
-VECTOR_NAMES = sorted(name for name, cls in registered().items() if cls.vectors and name != "precomputed")
+VECTOR_NAMES = sorted(name for name, cls in registered().items() if cls.vectors is True and name != "precomputed")
 
 
 def test_every_registered_vector_similarity_has_a_naive_loop():
