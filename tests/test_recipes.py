@@ -7,7 +7,7 @@ from besvm import BESVMClassifier, recipes
 
 
 @pytest.mark.parametrize(
-    ("size", "parts", "whole"), [("small", 300, 500), ("medium", 1200, 1000), ("large", 2500, 2500)]
+    ("size", "parts", "whole"), [("small", 300, 500), ("medium", 900, 1000), ("large", 2200, 1500)]
 )
 def test_the_sizes_of_images_are_as_said(size, parts, whole):
     measures = recipes.images(size)
