@@ -151,6 +151,7 @@ class VectorParts(PartSimilarity):
     pool: Any
     similarity: Any = None  # k of the vectors; None: their dot product, in one go with the maximum
     mirror: bool = False
+    mean_factor: ClassVar[float] = 2.5  # what the mean is worth beside the maximum
 
     @abstractmethod
     def exemplar_vectors(self, pieces: np.ndarray, kind: Any, mirrored: bool = False) -> np.ndarray:
@@ -294,6 +295,7 @@ class VectorParts(PartSimilarity):
                     joined(values[:, :n], values[self.opposite(), n:], out=values[:, :n])
         self.finish(best[:, :n])
         np.sqrt(mean, out=mean)
+        mean *= self.mean_factor
         return out[:, :, :n]
 
 
