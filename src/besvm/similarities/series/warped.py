@@ -38,9 +38,8 @@ class DTW(Warping):
     array([[0., 0.], [0., 0.]], dtype=float32)
     >>> DTW(window=0.1, how="negative", scale=1)(series, series) + 0
     array([[ 0., -2.], [-2.,  0.]], dtype=float32)
-    >>> DTW().path(bump, later)[4:11].T
-    array([[4, 4, 4, 4, 4, 5, 6],
-           [4, 5, 6, 7, 8, 9, 10]])
+    >>> DTW().path(bump, later)[8:11]  # moment 5 meets moment 9
+    array([[ 4,  8], [ 5,  9], [ 6, 10]])
     """
 
     rule = rules.DTW
@@ -129,8 +128,8 @@ class WDTW(Warping):
     >>> import numpy as np
     >>> from besvm.similarities import WDTW
     >>> series = np.array([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 2.0]])
-    >>> WDTW(g=0, how="negative", scale=1)(series[:1], series[1:])
-    array([[-1.5]], dtype=float32)
+    >>> WDTW(g=0, how="negative", scale=1)(series[:1], series[1:])  # half of DTW
+    array([[-2.5]], dtype=float32)
     """
 
     rule = rules.WDTW
