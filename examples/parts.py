@@ -4,8 +4,8 @@
 
 FOLDER holds the official binary files of CIFAR-10 (by default where besvm.datasets.fetch_cifar10 puts them). Trains on
 4,000 images with 300 random patches of 6 x 6 pixels and their mirror images (half a minute), and draws a few test
-images, each with a frame around the places where the five parts that speak most for its class were found, and these
-parts below. The drawing lands in parts.png, in the --out folder.
+images, each with a frame around the places where the five parts that speak most for its class fit best (dashed: in the
+mirror), and these parts below. The drawing lands in parts.png, in the --out folder.
 """
 
 from __future__ import annotations
@@ -58,11 +58,10 @@ def draw(model: BESVMClassifier, X: np.ndarray, y: np.ndarray, path: Path) -> No
         top.imshow(X[row], interpolation="nearest")
         strip = np.ones((6, 8 * len(COLORS) - 2, 3))
         for k, part in enumerate(strongest):
-            found, region = similarity.alignment(grid, pieces.items[part]), int(pull[part].argmax())
-            y0, x0 = found.place[region]
-            top.add_patch(Rectangle((x0 - 0.5, y0 - 0.5), 6, 6, fill=False, edgecolor=COLORS[k], linewidth=1.6))
             piece = pieces.items[part]
-            strip[:, 8 * k : 8 * k + 6] = piece[:, ::-1] if found.mirrored[region] else piece
+            similarity.plot(grid, piece, top, color=COLORS[k])
+            found = similarity.alignment(grid, piece)
+            strip[:, 8 * k : 8 * k + 6] = piece[:, ::-1] if found.mirrored[found.score.argmax()] else piece
             below.add_patch(
                 Rectangle((8 * k - 0.5, -0.5), 6, 6, fill=False, edgecolor=COLORS[k], linewidth=1.6, clip_on=False)
             )

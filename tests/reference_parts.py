@@ -50,7 +50,7 @@ def grid_parts(parts, samples, pieces, order=None):
                         found = [pooled(at(b, r, c), pool)]
                         if parts.mirror:
                             found.append(pooled(at(flipped, r, regions - 1 - c), pool))
-                        row.append(max(found) if pool == "max" else np.sqrt(sum(found)))
+                        row.append(max(found) if pool == "max" else 2.5 * np.sqrt(sum(found)))
         out.append(row)
     return np.array(out)
 
@@ -76,6 +76,6 @@ def series_parts(parts, samples, pieces):
                     values.append(1 - ((w - b) ** 2).sum() / (2 * b.size * parts.scale_**2))
             for pool in parts.pools:
                 found = [pooled([values[i] for i in region], pool) for region in cut(n, parts.regions)]
-                row += [-np.log(max(1 - one, 0) + 0.005) if pool == "max" else np.sqrt(one) for one in found]
+                row += [-np.log(max(1 - one, 0) + 0.005) if pool == "max" else parts.mean_factor * np.sqrt(one) for one in found]
         out.append(row)
     return np.array(out)

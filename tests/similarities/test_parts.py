@@ -233,3 +233,28 @@ def test_parts_of_series_keep_the_contract(rng):
 def test_parts_are_known_by_name_and_can_be_cloned():
     assert clone(resolve("parts")).get_params()["size"] == 6
     assert clone(resolve("series-parts")).columns_each == 2
+
+
+@pytest.mark.parametrize("channels", [1, 3, 5])
+def test_a_part_is_framed_where_it_is_found(axes, rng, channels):
+    image = rng.random((9, 12, channels)).astype(np.float32)
+    parts = Parts(3, 1, whiten=None)
+    assert parts.plot(image, image[2:5, 6:9], axes) is axes
+    (frame,) = axes.patches
+    assert (frame.get_x(), frame.get_y(), frame.get_width(), frame.get_linestyle()) == (5.5, 1.5, 3, "-")
+    parts = Parts(3, 1, whiten=None, mirror=True)
+    parts.plot(image, image[2:5, 6:9][:, ::-1], axes, color="red")
+    assert axes.patches[1].get_linestyle() == "--"
+    assert len(axes.images) == 1
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("normalized", [0.0, 1.0])
+def test_a_part_of_a_series_is_drawn_over_it(axes, rng, channels, normalized):
+    series = rng.normal(size=(channels, 50)).astype(np.float32)
+    parts = SeriesParts(7, normalized=normalized).fit([series])
+    piece = parts.draw([series], 1, np.random.default_rng(3)).items[0]
+    parts.plot(series, piece, axes)
+    assert len(axes.lines) == 2 * channels
+    x, y = axes.lines[1].get_data()
+    np.testing.assert_allclose(y, series[0, np.asarray(x, int)], rtol=1e-4, atol=1e-4)

@@ -40,8 +40,8 @@ class Parts(VectorParts):
     contrast : float or None, default=1.5e-4
         A piece is centered and divided by the root of its variance and this; None leaves it as it is. Pixels are 0..1.
     pool : {"max", "mean"} or both, default="max"
-        What is taken of all places of a region: the best; √(mean of max(k - 0.1, 0)), which tells how much of
-        the region is alike; or one column of each.
+        What is taken of all places of a region: the best; 2.5 √(mean of max(k - 0.1, 0)), which tells how much
+        of the region is alike; or one column of each.
     mirror : bool, default=False
         Whether the exemplars may also be seen in the mirror: the better of the image and its mirror image, for every
         part and region.
@@ -165,6 +165,16 @@ class Parts(VectorParts):
         values = np.empty((len(places), size * size * sample.shape[2]), dtype=np.float32)
         unroll(sample, size, places, self._softening, values)
         return Vectors(self._compared(values), regions, places)
+
+    def plot(self, x: Any, b: Any, ax: Any = None, **look: Any) -> Any:
+        """Draw the grid x with a frame around the best place of the part b, dashed if that was in the mirror.
+
+        Draws on ``ax``, by default on a new figure, and returns the axes; ``color=`` is that of the frame.
+        """
+        from besvm.similarities.parts.drawing import draw_in_grid
+
+        (grid,) = self.checked([x])
+        return draw_in_grid(grid, int(self.size), self.alignment(x, b), ax, **look)
 
     def checked(self, samples: Any) -> Any:
         """Return the grids in float32, each at least as large as a piece; those of one size in one array."""

@@ -144,6 +144,18 @@ class SeriesParts(VectorParts):
         if self.similarity is None:
             best[:] = -np.log(np.maximum(1 - best, 0) + SOFTENING)
 
+    def plot(self, x: Any, b: Any, ax: Any = None) -> Any:
+        """Draw the series x, and over it the part b where it fits best; on ``ax``, or on a new figure.
+
+        Returns the axes.
+        """
+        from besvm.similarities.parts.drawing import draw_in_series
+
+        (series,) = self.checked([x])
+        piece = self._as_pieces(np.asarray(b)[None])[0]
+        step, normalized = int(piece["dilation"]), bool(piece["normalized"])
+        return draw_in_series(series, piece["values"], step, normalized, self.alignment(x, b), ax)
+
     def checked(self, samples: Any) -> Any:
         """Return the series as a list of float32 arrays (channels, moments), each as long as a piece at least."""
         self._check()
