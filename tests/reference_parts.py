@@ -76,6 +76,9 @@ def series_parts(parts, samples, pieces):
                     values.append(1 - ((w - b) ** 2).sum() / (2 * b.size * parts.scale_**2))
             for pool in parts.pools:
                 found = [pooled([values[i] for i in region], pool) for region in cut(n, parts.regions)]
-                row += [-np.log(max(1 - one, 0) + 0.005) if pool == "max" else parts.mean_factor * np.sqrt(one) for one in found]
+                row += [
+                    -np.log(max(1 - one, 0) + 0.005) if pool == "max" else parts.mean_factor * np.sqrt(one)
+                    for one in found
+                ]
         out.append(row)
     return np.array(out)

@@ -60,27 +60,34 @@ def _installed(extra: str | None) -> bool:
 
 
 def print_list(kind: str | None = None) -> None:
-    """Print the list as one table for each kind of data, with an example."""
+    """Print the list as one table for each kind of data, with an example and the extra that it needs."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console()
     rows = listed(kind)
-    for place, one in enumerate(dict.fromkeys(row["kind"] for row in rows)):
-        console.print(Text(f"{'' if place == 0 else chr(10)}{one}"), style="bold")
+    width = max(len(row["name"]) for row in rows)
+    for one in dict.fromkeys(row["kind"] for row in rows):
+        here = [row for row in rows if row["kind"] == one]
+        console.print(Text(one), style="bold")
         if one in EXAMPLES:
             console.print(Text(f"  {EXAMPLES[one]}"), style="dim", soft_wrap=True)
-        here = [row for row in rows if row["kind"] == one]
-        extra = ["extra"] if any(row["extra"] for row in here) else []
-        table = Table("name", "what it is", "symmetric", "positive definite", *extra, box=None, padding=(0, 1, 0, 2))
+        table = Table(show_header=False, box=None, padding=(0, 1, 0, 2))
+        table.add_column(min_width=width, no_wrap=True)
+        table.add_column(no_wrap=True)
         for row in here:
-            flags = ("yes" if row[flag] else "no" for flag in ("symmetric", "positive_definite"))
-            table.add_row(row["name"], Text(row["summary"]), *flags, *(Text(_extra(row)) for _ in extra))
+            table.add_row(Text(row["name"]), Text(_flags(row)), Text(f"{row['summary']}{_extra(row)}"))
         console.print(table)
+        console.print()
+    console.print(Text("s: symmetric, p: positive semi-definite; any of them may be used"), style="dim")
+
+
+def _flags(row: dict[str, Any]) -> str:
+    return f"{'s' if row['symmetric'] else ' '}{'p' if row['positive_definite'] else ' '}"
 
 
 def _extra(row: dict[str, Any]) -> str:
     if row["extra"] is None:
         return ""
-    return f"besvm[{row['extra']}], {'installed' if row['installed'] else 'to be installed'}"
+    return f" (besvm[{row['extra']}]{'' if row['installed'] else ', to be installed'})"
