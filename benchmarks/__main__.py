@@ -12,7 +12,7 @@ from benchmarks.runs import chosen, machine, show
 PARTS = (
     *("startup", "features", "linear", "kernel", "sparse", "scaling", "tolerance", "images", "grid"),
     *("greedy", "bases", "multiclass", "prior", "auto_c", "text", "text_speed", "pairs_speed"),
-    *("parts", "part_choices", "recipes", "series", "series_speed"),
+    *("parts", "part_choices", "whole_choices", "recipes", "against_svc", "series", "series_scale", "series_speed"),
 )
 OUT = Path(__file__).parent.parent / "docs" / "benchmarks"
 

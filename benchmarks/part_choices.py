@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from besvm import FHOG, BasisExpansion, LinearSVMClassifier, Measure
-from besvm.basis import GradientBasis, KMedoidsBasis, RandomBasis
+from besvm.basis import GradientBasis, KMeansBasis, KMedoidsBasis, RandomBasis
 from besvm.datasets import load_cifar10
 from besvm.features import Pixels
 from besvm.similarities import Parts
@@ -38,6 +38,7 @@ CHANGES: list[tuple[str, dict[str, Any]]] = [
     ("mean instead of best", {"pool": "mean"}),
     ("best and mean", {"pool": ("max", "mean")}),
     ("stride 2", {"stride": 2}),
+    ("k-means", {"basis": KMeansBasis(400)}),
     ("k-medoids", {"basis": KMedoidsBasis(400)}),
     ("gradient", {"basis": GradientBasis(400, oversample=3, max_rows=3000)}),
     ("HOG, 3 x 3 cells of 4", {"features": FHOG(cell=4), "size": 3, "contrast": None, "components": 96}),

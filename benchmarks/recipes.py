@@ -11,6 +11,8 @@ import resource
 import time
 from typing import Any
 
+import numpy as np
+
 from besvm import BESVMClassifier, recipes
 from besvm.datasets import load_cifar10
 
@@ -27,11 +29,7 @@ def benchmark(quick: bool = False) -> list[dict[str, Any]]:
 
 
 def _trained(size: str, quick: bool) -> dict[str, Any]:
-    images, labels, fold = load_cifar10()
-    train, test = fold < 5, fold == 5
-    if quick:
-        train[600:], test[50_300:] = False, False
-    X, y, X_test, y_test = images[train], labels[train], images[test], labels[test]
+    X, y, X_test, y_test = split(quick)
     classifier = BESVMClassifier(
         recipes.images(size), C=1.0, probability=False, memory_limit=LIMIT, random_state=0, verbose=1
     )
@@ -50,3 +48,12 @@ def _trained(size: str, quick: bool) -> dict[str, Any]:
         "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
         "converged": bool(classifier.converged_),
     }
+
+
+def split(quick: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the training and the test images of CIFAR-10, or a few of them."""
+    images, labels, fold = load_cifar10()
+    train, test = fold < 5, fold == 5
+    if quick:
+        train[600:], test[50_300:] = False, False
+    return images[train], labels[train], images[test], labels[test]

@@ -66,8 +66,8 @@ def test_lists_similarities_with_their_flags(monkeypatch):
     shown = run(app, ["similarities"], env={"COLUMNS": "250"}).stdout.splitlines()
     for name, row in table.items():
         (line,) = [line for line in shown if line.split()[:1] == [name] and row["summary"] in line]
-        words = line.partition(row["summary"])[2].split()
-        assert words[:2] == ["yes" if flag else "no" for flag in flags[name]]
+        marks = "".join(mark for mark, flag in zip("sp", flags[name], strict=True) if flag)
+        assert line.partition(row["summary"])[0].split()[1:] == ([marks] if marks else [])
 
 
 def test_similarities_stand_under_their_kind_of_data():
@@ -113,7 +113,7 @@ def test_an_extra_is_shown_and_whether_it_is_installed(monkeypatch):
     assert "besvm[dreaming], to be installed" in run(app, ["similarities", "dreams"], env={"COLUMNS": "160"}).stdout
     monkeypatch.delitem(extras.EXTRA_OF, "no_such_module")
     monkeypatch.setitem(extras.EXTRA_OF, "numpy", "dreaming")
-    assert "besvm[dreaming], installed" in run(app, ["similarities", "dreams"], env={"COLUMNS": "160"}).stdout
+    assert "(besvm[dreaming])" in run(app, ["similarities", "dreams"], env={"COLUMNS": "160"}).stdout
 
 
 def test_an_unknown_kind_suggests_the_nearest():

@@ -87,8 +87,8 @@ def test_more_parts_and_places_than_are_compared_at_once(rng, monkeypatch):
     parts = Parts(3, 2, mirror=True).fit(grids)
     pieces = parts.draw(grids, 5, rng).items
     whole = parts(grids, pieces)
-    monkeypatch.setattr("besvm.similarities.parts.contract.COLUMNS", 7)
-    monkeypatch.setattr("besvm.similarities.parts.contract.PLACES", 20)  # two of the four regions, of nine places each
+    monkeypatch.setattr("besvm.similarities.parts.pooling.WIDTH", 7)
+    monkeypatch.setattr("besvm.similarities.parts.pooling.PLACES", 20)  # two of the four regions, of nine places each
     np.testing.assert_allclose(parts(grids, pieces), whole, rtol=1e-5, atol=1e-6)
 
 

@@ -14,13 +14,9 @@ from besvm._support.threads import slices, thread_map
 from besvm._support.validation import check_flag, shown
 from besvm.similarities.contract import Similarity
 from besvm.similarities.lookup import resolve
+from besvm.similarities.parts.pooling import POOLS, WIDTH, Compared, Products, room_to_work, together
 
 ROWS = 8  # samples that a thread takes at a time
-COLUMNS, PLACES = 512, 1024  # exemplars and places compared at once: enough for the product, and it stays in cache
-POOLS = ("max", "mean")
-SILENT = np.float32(0.1)  # a similarity that is not above this does not count in the mean
-
-Compare = Callable[[np.ndarray, np.ndarray], np.ndarray]  # vectors (p, k), room to work -> similarities (p, exemplars)
 
 
 @dataclass(frozen=True)
@@ -186,7 +182,7 @@ class VectorParts(PartSimilarity):
         return tuple(several)
 
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
-        tile = COLUMNS * sample // self.n_regions
+        tile = WIDTH * sample // self.n_regions
         return 3 * sample + (self.unrolled(sample) + tile) // ROWS + 8 * n_exemplars * self.columns_each
 
     @abstractmethod
@@ -204,7 +200,7 @@ class VectorParts(PartSimilarity):
             out = np.empty((n_rows(samples), n_basis, each), dtype=np.float32)
 
             def fill(rows: slice) -> None:
-                room = np.empty(PLACES * COLUMNS, dtype=np.float32)
+                room = room_to_work()
                 for row in range(rows.start, rows.stop):
                     for kind, which, compare in packed:
                         pooled = self._pooled(self.at_places(samples[row], kind), compare, len(which), room)
@@ -222,7 +218,8 @@ class VectorParts(PartSimilarity):
         ((kind, _),) = self.kinds(pieces)
         seen = self.at_places(sample, kind)
         sides = [self.exemplar_vectors(pieces, kind, flipped) for flipped in self._sides]
-        values = self._inner(np.concatenate(sides))(seen.values, np.empty(0, np.float32))
+        vectors = np.concatenate(sides)
+        values = seen.values @ vectors.T if self.similarity is None else self._inner.against(vectors)(seen.values)
         opposite = self.opposite()
         best: list[tuple[float, np.ndarray, bool]] = []
         for region in range(self.n_regions):
@@ -245,18 +242,10 @@ class VectorParts(PartSimilarity):
     def _as_pieces(self, basis: Any) -> np.ndarray:
         """Return exemplars as an array of pieces, checked."""
 
-    def _inner(self, vectors: np.ndarray) -> Compare:
-        if self.similarity is not None:
-            check_is_fitted(self, "inner_")
-            against = self.inner_.against(vectors)
-            return lambda V, room: _clearly_nan(np.asarray(against(V), dtype=np.float32))
-        columns = np.ascontiguousarray(vectors.T)
-
-        def product(V: np.ndarray, room: np.ndarray) -> np.ndarray:
-            size = len(V) * len(vectors)
-            return np.dot(V, columns, out=room[:size].reshape(len(V), -1) if 0 < size <= len(room) else None)
-
-        return product
+    @property
+    def _inner(self) -> Similarity:
+        check_is_fitted(self, "inner_")
+        return self.inner_
 
     def _settle_inner(self, pieces: np.ndarray) -> None:
         """Settle k, where the user has another than ours, on some pieces."""
@@ -265,52 +254,30 @@ class VectorParts(PartSimilarity):
         inner = clone(resolve(self.similarity))
         if not (inner.vectors or inner.any_float):
             raise ValueError(f"the similarity of parts must compare vectors, got {shown(inner)}")
-        self.inner_ = inner.fit(self.as_vectors(pieces))
+        self.inner_: Similarity = inner.fit(self.as_vectors(pieces))
 
-    def _packed(self, pieces: np.ndarray, kind: Any) -> list[Compare]:
-        """Return what compares vectors with the pieces, at most COLUMNS at a time; the mirrored ones come last."""
+    def _packed(self, pieces: np.ndarray, kind: Any) -> Products | Compared:
+        """Return the pieces as what is compared; the mirrored ones come last."""
         vectors = np.concatenate([self.exemplar_vectors(pieces, kind, mirrored) for mirrored in self._sides])
-        return [self._inner(vectors[part]) for part in slices(len(vectors), COLUMNS)]
+        return Products(vectors) if self.similarity is None else Compared(vectors, self._inner.against)
 
-    def _pooled(self, seen: Vectors, packed: list[Compare], n: int, room: np.ndarray) -> np.ndarray:
+    def _pooled(self, seen: Vectors, packed: Products | Compared, n: int, room: np.ndarray) -> np.ndarray:
         """Return the similarities of n exemplars to a sample, (pools, regions, n)."""
-        from besvm.similarities.parts.kernels import pool
-
-        pools, n_regions = self.pools, self.n_regions
-        out = np.empty((len(pools), n_regions, len(self._sides) * n), dtype=np.float32)
-        none = np.empty((0, out.shape[2]), dtype=np.float32)
-        best, mean = (out[pools.index(name)] if name in pools else none for name in POOLS)
+        pools = self.pools
         bounds = np.array([(part.start, part.stop) for part in seen.regions])
-        for several in _together(seen.regions):
-            own = slice(several.start, several.stop)
-            start, first = bounds[several[0], 0], 0
-            for compare in packed:
-                tile = compare(seen.values[start : bounds[several[-1], 1]], room)
-                columns = slice(first, first + tile.shape[1])
-                pool(tile, bounds[own] - start, SILENT, best[own, columns], mean[own, columns])
-                first = columns.stop
-        if self.mirror:
-            for values, joined in ((best, np.maximum), (mean, np.add)):
-                if len(values):
-                    joined(values[:, :n], values[self.opposite(), n:], out=values[:, :n])
-        self.finish(best[:, :n])
-        np.sqrt(mean, out=mean)
-        mean *= self.mean_factor
+        found = []
+        for several in together(seen.regions):
+            own = bounds[several]
+            start, stop = own[0, 0], own[-1, 1]
+            found.append(packed.pool(seen.values[start:stop], own - start, pools, room))
+        out = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+        for name, values in zip(pools, out, strict=True):
+            if self.mirror:
+                joined = np.maximum if name == "max" else np.add
+                joined(values[:, :n], values[self.opposite(), n:], out=values[:, :n])
+            if name == "max":
+                self.finish(values[:, :n])
+            else:
+                np.sqrt(values, out=values)
+                values *= self.mean_factor
         return out[:, :, :n]
-
-
-def _together(regions: list[slice]) -> Iterator[range]:
-    """Yield the regions, in order, in groups of no more than PLACES places, unless one alone has more."""
-    first = 0
-    for number in range(1, len(regions) + 1):
-        if number == len(regions) or regions[number].stop - regions[first].start > PLACES:
-            yield range(first, number)
-            first = number
-
-
-def _clearly_nan(tile: np.ndarray) -> np.ndarray:
-    """Let one NaN or infinity in a column make all of it NaN, so that the pair is refused by name."""
-    sound = np.isfinite(tile).all(axis=0)
-    if not sound.all():
-        tile[:, ~sound] = np.nan
-    return tile

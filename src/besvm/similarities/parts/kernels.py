@@ -109,3 +109,17 @@ def pool(tile, regions, least, best, mean):
                     total[k] += np.float32(0) if above <= 0 else above
         if len(mean):
             mean[r] /= np.float32(end - first)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
+def pool_products(values, tiles, regions, least, room, best, mean):
+    """Pool the products of places (p, k) with exemplars, (tiles, k, width), while a tile is still in cache.
+
+    ``best`` and ``mean`` are (tiles, regions, width), or have no tiles, as in :func:`pool`.
+    """
+    n, width = len(values), tiles.shape[2]
+    tile = room[: n * width].reshape(n, width)
+    none = np.empty((0, width), np.float32)
+    for t in range(len(tiles)):
+        np.dot(values, tiles[t], tile)
+        pool(tile, regions, least, best[t] if len(best) else none, mean[t] if len(mean) else none)
