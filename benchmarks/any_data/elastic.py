@@ -38,9 +38,10 @@ def distances(name: str, X: Any, X_train: Any) -> np.ndarray:
 
 
 def median(d: np.ndarray) -> float:
-    """Return the median distance between training series that differ."""
+    """Return the median distance between training series that differ; 1 if none do."""
     d = d[np.triu_indices(len(d), 1)]
-    return float(np.median(d[(d > 0) & np.isfinite(d)]))
+    d = d[(d > 0) & np.isfinite(d)]
+    return float(np.median(d)) if len(d) else 1.0
 
 
 def similar(d: np.ndarray, middle: float, how: str = "exponential", share: float | None = None) -> np.ndarray:
