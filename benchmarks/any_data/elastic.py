@@ -28,6 +28,7 @@ MEASURES = {
     "sbd": SBD(),
 }
 NEEDS_EQUAL_LENGTHS = ("euclidean",)
+FORM = ("exponential", 1.0)  # how distances become similarities, and the share of their median that is the scale
 FOLDS = 5
 
 
@@ -44,11 +45,15 @@ def median(d: np.ndarray) -> float:
     return float(np.median(d)) if len(d) else 1.0
 
 
-def similar(d: np.ndarray, middle: float, how: str = "exponential", share: float | None = None) -> np.ndarray:
-    """Return distances as similarities, with a share of their median as the scale; None: the share that is usual."""
-    form, usual = HOW[how]
+def similar(d: np.ndarray, middle: float, how: str = FORM[0], share: float = FORM[1]) -> np.ndarray:
+    """Return distances as similarities, with a share of their median as the scale."""
     with np.errstate(over="ignore", under="ignore"):
-        return form(d / ((usual if share is None else share) * middle))
+        return HOW[how][0](d / (share * middle))
+
+
+def measure(name: str, middle: float) -> Any:
+    """Return the similarity of this name in the form that was chosen, with what the median distance says of the scale."""
+    return clone(MEASURES[name]).set_params(how=FORM[0], scale=FORM[1] * middle)
 
 
 def besvm_on(matrices: Sequence[np.ndarray], y: np.ndarray, C: float | str = "auto") -> BESVMClassifier:
