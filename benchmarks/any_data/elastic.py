@@ -52,7 +52,7 @@ def similar(d: np.ndarray, middle: float, how: str = FORM[0], share: float = FOR
 
 
 def measure(name: str, middle: float) -> Any:
-    """Return the similarity of this name in the form that was chosen, with what the median distance says of the scale."""
+    """Return the similarity of this name in the form that was chosen; ``middle`` is the median distance."""
     return clone(MEASURES[name]).set_params(how=FORM[0], scale=FORM[1] * middle)
 
 
