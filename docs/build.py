@@ -301,6 +301,66 @@ def parts() -> str:
     return text
 
 
+def any_data() -> str:
+    """Return the page on data of any kind, with the tables that were measured filled in between their markers."""
+    text = (DOCS / "any-data.md").read_text()
+    tables = {"any_series": series_table, "any_choices": choices_table, "any_scale": scale_table}
+    for name in re.findall(r"<!-- (any_\w+) -->", text):
+        if (DOCS / "benchmarks" / f"{name}.json").exists():
+            text = filled_in(text, name, tables.get(name, folds_table)(measured(name)["rows"]))
+    return text
+
+
+def series_table(rows: list[dict[str, Any]]) -> str:
+    """Return a row for every set of series and a column for every method; of 1-NN, the best distance alone."""
+    by_set: dict[str, dict[str, float]] = {}
+    for row in rows:
+        by_set.setdefault(row["data"], {})[row["method"]] = row["accuracy"]
+    methods = [m for m in dict.fromkeys(row["method"] for row in rows) if not m.startswith("1-NN")]
+    shown = []
+    for name, found in by_set.items():
+        nearest = {method: right for method, right in found.items() if method.startswith("1-NN")}
+        best = max(nearest, key=lambda method: nearest[method])
+        row = {"data": name, "1-NN, dtw": f"{found['1-NN, dtw']:.3f}"}
+        row["best 1-NN"] = f"{nearest[best]:.3f} ({best.removeprefix('1-NN, ')})"
+        shown.append(row | {m: f"{found[m]:.3f}" if m in found else "" for m in methods})
+    return table(shown)
+
+
+def choices_table(rows: list[dict[str, Any]]) -> str:
+    """Return what was tried on training rows, each with its mean over the sets."""
+    kinds = {"form": "BE-SVM of dtw, msm, twe and erp, each alone", "set": "BE-SVM, all in one", "1-NN": "1-NN"}
+    return table([{"of": kinds[row["choice"]], "tried": row["what"], "accuracy": f"{row['mean']:.3f}"} for row in rows])
+
+
+def folds_table(rows: list[dict[str, Any]]) -> str:
+    """Return what every method reached on every set, over folds."""
+    shown = []
+    for row in rows:
+        spread = "" if row["deviation"] is None else f" ± {row['deviation']:.3f}"
+        right, seconds = f"{row['accuracy']:.3f}{spread}", f"{row['seconds_a_fold']:.1f} s"
+        shown.append({"data": row["data"], "method": row["method"], "accuracy": right, "a fold takes": seconds})
+    return table(shown)
+
+
+def scale_table(rows: list[dict[str, Any]]) -> str:
+    """Return how long each took, and what memory, at each size."""
+    return table(
+        [
+            {
+                "method": row["method"],
+                "data": row["data"],
+                "trained on": f"{row['train']:,}",
+                "predicted": f"{row['predict']:,}",
+                "train": f"{row['train_seconds']:,.0f} s",
+                "predict": f"{row['predict_seconds']:,.0f} s",
+                "peak memory": f"{row['peak_gb']:.1f} GB",
+            }
+            for row in rows
+        ]
+    )
+
+
 def broken_links() -> list[str]:
     """Return every relative link, in the README and the docs, that leads nowhere."""
     found = []
@@ -319,6 +379,7 @@ def main() -> None:
     (DOCS / "analysis.md").write_text(analysis())
     (DOCS / "reliability.md").write_text(reliability())
     (DOCS / "parts.md").write_text(parts())
+    (DOCS / "any-data.md").write_text(any_data())
     (DOCS.parent / "README.md").write_text(readme())
     broken = broken_links()
     if broken:
