@@ -88,4 +88,4 @@ def series(size: str = "medium") -> list[Measure]:
     True
     """
     check_choice("size", size, tuple(SERIES))
-    return [Measure(SeriesParts(9), basis=RandomBasis(SERIES[size]), name="pieces")]
+    return [Measure(SeriesParts(9, pool="max"), basis=RandomBasis(SERIES[size]), name="pieces")]
