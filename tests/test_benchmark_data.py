@@ -161,3 +161,4 @@ def test_a_peer_is_extrapolated_by_its_pairs():
 def test_the_page_on_any_data_is_up_to_date(build):
     page = Path(__file__).parent.parent / "docs" / "any-data.md"
     assert page.read_text() == build["any_data"](), "run make docs"
+    assert page.read_text().count("<!-- any_") == page.read_text().count("<!-- /any_") == 7
