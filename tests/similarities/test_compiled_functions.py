@@ -235,7 +235,9 @@ def apart(exemplar, sample):
     return abs(exemplar - sample)
 
 
-@pytest.mark.parametrize("distance", [apart, BlockFunction(lambda A, B: np.abs(np.subtract.outer(A, B)))], ids=str)
+@pytest.mark.parametrize(
+    "distance", [apart, BlockFunction(lambda A, B: np.abs(np.subtract.outer(A, B)))], ids=["compiled", "of blocks"]
+)
 def test_distances_of_every_kind_of_function_become_similarities(distance):
     X = np.array([0.0, 1.0, 3.0])
     got = FromDistance(distance, how="inverse", scale=1.0)(X, X)

@@ -23,7 +23,7 @@ def test_an_unknown_name_suggests_the_nearest(typo, meant):
 
 
 def test_what_resolve_refuses():
-    with pytest.raises(ValueError, match="registered are"):
+    with pytest.raises(ValueError, match="`besvm similarities` lists all of them"):
         resolve("zzzzzzzz")
     with pytest.raises(TypeError, match="with the brackets"):
         resolve(RBF)

@@ -44,10 +44,10 @@ def _logarithmic(d: np.ndarray) -> np.ndarray:
 
 HOW = {  # each with the share of the median distance that is its scale, if the data tell
     "negative": (_negative, 1.0),
-    "exponential": (_exponential, 1 / 3),
-    "gaussian": (_gaussian, 1 / 2),
-    "inverse": (_inverse, 1 / 3),
-    "log": (_logarithmic, 1 / 10),
+    "exponential": (_exponential, 1.0),
+    "gaussian": (_gaussian, 1.0),
+    "inverse": (_inverse, 1.0),
+    "log": (_logarithmic, 1 / 3),
 }
 
 
@@ -116,8 +116,7 @@ class FromDistance(DistanceSimilarity):
     how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
         With u = d / scale: e^-u, e^-u², 1 / (1 + u), -log(1 + u), or -u.
     scale : float or "auto", default="auto"
-        "auto" is a share of the median distance between training samples: all of it for "negative", a third for
-        "exponential" and "inverse", half for "gaussian", a tenth for "log".
+        "auto" is the median distance between training samples, for "log" a third of it.
 
     Attributes
     ----------

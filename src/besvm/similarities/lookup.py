@@ -78,7 +78,7 @@ def resolve(similarity: Any, what: str = "similarity") -> Similarity:
         plain = similarity.strip().lower().replace("_", "-").replace(" ", "-")
         alike = [name for name in names if name.replace("_", "-") == plain]
         near = alike or get_close_matches(plain, names, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"registered are: {', '.join(known)}"
+        hint = f"did you mean {near[0]!r}?" if near else "`besvm similarities` lists all of them"
         raise ValueError(f"{what} must be a known name, got {shown(similarity)}; {hint}")
     if callable(similarity):
         return of_function(similarity)
