@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numba import njit
-from scipy.sparse import random as sparse_random
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from besvm import BasisExpansion, BESVMClassifier, Measure
@@ -60,7 +60,7 @@ ITEMS = {
     "volumes": lambda rng: [rng.normal(size=(2, n, 3)) for n in (3, 1, 9)],
     "lists": lambda rng: [[1.0, 2.0], [3.0], [4.0, 5.0, 6.0]],
     "a data frame": lambda rng: pd.DataFrame(rng.normal(size=(5, 3)), index=list("abcde")),
-    "sparse": lambda rng: sparse_random(6, 8, 0.4, format="csr", rng=rng),
+    "sparse": lambda rng: csr_matrix(np.where(rng.random((6, 8)) < 0.4, rng.random((6, 8)), 0.0)),
 }
 
 
