@@ -10,28 +10,31 @@ def unroll(grid, size, places, softening, out):
 
     With ``softening`` >= 0 a piece is centered and divided by √(variance + softening).
     """
-    d = grid.shape[2]
+    height, width, d = grid.shape
+    lines = grid.reshape(height, width * d)
     run = size * d
-    count = size * run
+    count = np.float32(size * run)
     for p in range(len(places)):
         row = out[p]
-        total = np.float32(0)
+        y, x = places[p, 0], places[p, 1] * d
         for dy in range(size):
-            y, x = places[p, 0] + dy, places[p, 1]
-            cells = grid[y, x : x + size].reshape(run)
+            cells = lines[y + dy, x : x + run]
+            target = row[dy * run : (dy + 1) * run]
             for k in range(run):
-                row[dy * run + k] = cells[k]
-                total += cells[k]
+                target[k] = cells[k]
         if softening < 0:
             continue
+        total = np.float32(0)
+        for k in range(len(row)):
+            total += row[k]
         mean = total / count
         squares = np.float32(0)
-        for k in range(count):
-            row[k] -= mean
-            squares += row[k] * row[k]
+        for k in range(len(row)):
+            centered = row[k] - mean
+            squares += centered * centered
         factor = np.float32(1) / np.sqrt(squares / count + softening)
-        for k in range(count):
-            row[k] *= factor
+        for k in range(len(row)):
+            row[k] = (row[k] - mean) * factor
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
@@ -68,13 +71,13 @@ def windows(series, length, step, normalized, factor, least, out):
                 value = series[c, p + k * step]
                 row[first + k] = value
                 shift += value
-            shift = shift / length if normalized else np.float32(0)
+            shift = shift / np.float32(length) if normalized else np.float32(0)
             for k in range(length):
                 row[first + k] -= shift
                 squares += row[first + k] * row[first + k]
         scale = factor
         if normalized:
-            scale = np.float32(1) / np.sqrt(squares) if squares > least * least * count else np.float32(0)
+            scale = np.float32(1) / np.sqrt(squares) if squares > least * least * np.float32(count) else np.float32(0)
         for k in range(count):
             row[k] *= scale
         if len(row) > count:
