@@ -164,7 +164,7 @@ class Expander:
     def from_file(self) -> None:
         """Describe the exemplars of which the originals alone were kept."""
         for measure in self.measures:
-            if measure.exemplars is None:
+            if measure.exemplars is None and measure.transformer is not None:
                 one = bytes_of(self.transformers[measure.transformer].transform(take(measure.originals, [0])))
                 check_fits(
                     "the features of the exemplars", one * n_rows(measure.originals), None, "a machine with more"
