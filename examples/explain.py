@@ -32,7 +32,7 @@ def main() -> None:
     model = besvm.BESVMClassifier("edit", C=10.0).fit(NAMES, CLASSES)
     why = besvm.explain(model, "patro")
     print(f"\npatro\n{why}")
-    for one in why.towards(top=2):
+    for one in (one for one in why.towards() if one.similarity > (one.usual or 0)):
         x, b = "patro", NAMES[one.row or 0]
         pieces = [x[p:q] for p, q, _, _ in why.match(one).pieces]
         print(f"  {x} and {b} have {' and '.join(pieces)} in common")

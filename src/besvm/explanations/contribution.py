@@ -36,6 +36,14 @@ class Contribution(Exemplar):
     share: dict[Any, float]
     number: int = field(default=0, repr=False)  # among all exemplars of the model
 
+    @property
+    def compared(self) -> str:
+        """How similar the sample is to the exemplar, in words: "0.83, more than usual (0.41)"."""
+        if self.usual is None:
+            return f"{self.similarity:.3g}"
+        more = "more" if self.similarity > self.usual else "less" if self.similarity < self.usual else "no more"
+        return f"{self.similarity:.3g}, {more} than usual ({self.usual:.3g})"
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values; those of classes are in the order of the explanation's classes."""
         return {

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FOR, AGAINST, MARKED, GRAY = COLORS[0], COLORS[1], "#e0a100", COLORS[6]
-LABEL, PICTURE, GAP = 1.9, 3.2, 0.35  # inches: what is said of an exemplar, what it looks like, and between the halves
+LABEL, PICTURE, GAP = 2.1, 3.2, 0.3  # inches: what is said of an exemplar, what it looks like, and between the halves
 WIDTH = 2 * (LABEL + PICTURE) + GAP + 0.4
 LETTER = 0.602  # the width of a letter, over the size of the font, of matplotlib's monospaced one
 TEXT_SIZE = 8
+LETTERS = 33  # of a line of what is said of an exemplar
 LISTED = 8  # classes, and values of a record, that are shown
 LINE = {"sample": ("#37352f", 1.1), "exemplar": (FOR, 1.1), "part": (AGAINST, 2.4), "link": (GRAY, 0.4)}
 
@@ -35,7 +36,8 @@ class Sheet:
             from matplotlib.backends.backend_agg import FigureCanvasAgg
             from matplotlib.figure import Figure
 
-            self.figure = Figure(figsize=(WIDTH, height), layout="none")
+            self.figure = Figure(figsize=(WIDTH, height))
+            self.figure.set_layout_engine("none")
             FigureCanvasAgg(self.figure)
         self.height = height
 
@@ -58,7 +60,7 @@ def draw(explanation: Any, cls: Any, top: int) -> Figure:
     optional("matplotlib", "drawing an explanation")
     halves = [(explanation.towards(cls, top), FOR), (explanation.against(cls, top), AGAINST)]
     drawn = [[(one, explanation.pair(one)) for one in found] for found, _ in halves]
-    heights = [[_height(pair) for _, pair in half] for half in drawn]
+    heights = [[max(_height(pair), 0.35 + 0.15 * len(_lines(one, pair, cls))) for one, pair in half] for half in drawn]
     n_rows = max((len(half) for half in heights), default=0)
     rows = [max(half[k] for half in heights if k < len(half)) for k in range(n_rows)]
     ranked = sorted(explanation.classes, key=lambda c: -explanation.decision[c])[:LISTED]
@@ -78,7 +80,7 @@ def draw(explanation: Any, cls: Any, top: int) -> Figure:
         )
         down = begin + 0.3
         for (one, pair), height in zip(half, rows, strict=False):
-            _draw_label(sheet, one, pair, cls, largest, color, left, down, height)
+            _draw_label(sheet, one, pair, cls, largest, color, left, down)
             _draw_pair(sheet, pair, left + LABEL, down, height - 0.1)
             down += height
     return sheet.figure
@@ -114,29 +116,23 @@ def _draw_decisions(sheet: Sheet, explanation: Any, ranked: list[Any], cls: Any,
 
 
 def _draw_label(
-    sheet: Sheet,
-    one: Contribution,
-    pair: Pair,
-    cls: Any,
-    largest: float,
-    color: str,
-    left: float,
-    top: float,
-    height: float,
+    sheet: Sheet, one: Contribution, pair: Pair, cls: Any, largest: float, color: str, left: float, top: float
 ) -> None:
-    value = one.contribution[cls]
     ax = sheet.axes(left, top + 0.04, LABEL - 0.25, 0.1)
-    ax.barh([0], [abs(value) / largest], color=color, height=1.0)
+    ax.barh([0], [abs(one.contribution[cls]) / largest], color=color, height=1.0)
     ax.set_xlim(0, 1)
+    sheet.say(left, top + 0.18, "\n".join(_lines(one, pair, cls)), fontsize=8, linespacing=1.3)
+
+
+def _lines(one: Contribution, pair: Pair, cls: Any) -> list[str]:
+    """Return what is said of an exemplar."""
     label = "" if one.label is None else f" ({one.label})"
-    usual = "" if one.usual is None else f", usually {one.usual:.3g}"
-    lines = [
-        f"{signed(value)}   ({100 * one.share[cls]:+.1f} %)",
-        _short(f"{one.name}{label}", 34),
-        _short(f"{one.measure}: {one.similarity:.3g}{usual}", 34),
-        *textwrap.wrap(pair.match.caption, 34)[:2],
+    return [
+        f"{signed(one.contribution[cls])}   ({100 * one.share[cls]:+.1f} %)",
+        _short(f"{one.name}{label}", LETTERS),
+        *textwrap.wrap(f"{one.measure}: {one.compared}", LETTERS)[:2],
+        *textwrap.wrap(pair.match.caption, LETTERS)[:2],
     ]
-    sheet.say(left, top + 0.18, "\n".join(line for line in lines if line), fontsize=8, linespacing=1.3)
 
 
 def _draw_pair(sheet: Sheet, pair: Pair, left: float, top: float, height: float) -> None:
@@ -211,10 +207,16 @@ def _draw_values(sheet: Sheet, values: list[tuple[Any, Any, Any, float]], left: 
 
 
 def _wrapped(some: list[Run]) -> list[list[tuple[str, bool]]]:
-    """Return a text as lines of letters, each with whether it matched, as many as fit."""
+    """Return a text as lines of letters, each with whether it matched; broken after a space, where there is one."""
     each = int(72 * (PICTURE - 0.15) / (LETTER * TEXT_SIZE))
     letters = [(" " if letter.isspace() else letter, run.matched) for run in some for letter in run.text]
-    return [letters[k : k + each] for k in range(0, len(letters), each)]
+    lines = []
+    while letters:
+        spaces = [k for k in range(min(each, len(letters))) if letters[k][0] == " "]
+        stop = spaces[-1] + 1 if len(letters) > each and spaces else each
+        lines.append(letters[:stop])
+        letters = letters[stop:]
+    return lines
 
 
 def _draw_text(sheet: Sheet, some: list[Run], left: float, top: float) -> float:

@@ -73,7 +73,9 @@ class Basis:
         expander = reading.map.expander
         self.names = expander.labels
         self.all: list[Exemplar] = []
-        measure, place, widths = [], [], []
+        measure: list[int] = []
+        place: list[int] = []
+        widths: list[int] = []
         for number, (fitted, labels) in enumerate(zip(expander.measures, reading.labels, strict=True)):
             known = fitted.rows is not None
             for k, called in enumerate(fitted.numbers.tolist()):

@@ -193,6 +193,7 @@ class Explanation:
     def _known(self, cls: Any) -> Any:
         if cls is None:
             return self.focus
+        cls = cls.item() if hasattr(cls, "item") else cls
         known = next(
             (one for one in self.classes if one == cls and isinstance(one, bool) == isinstance(cls, bool)), None
         )

@@ -69,7 +69,7 @@ def _pixels(seen: Look, grid: tuple[int, int]) -> tuple[float, float]:
 
 
 def _cell_marks(pair: Pair) -> list[Mark]:
-    """Return the cells that add most, filled; on the other image, where each of them went, and the whole frame."""
+    """Return the cells that add most, filled, on both images; how far each went by itself, and all of them together."""
     match, marks = pair.match, []
     assert match.cells is not None
     assert match.grid is not None
@@ -77,7 +77,7 @@ def _cell_marks(pair: Pair) -> list[Mark]:
     if match.on == "exemplar":
         (on, here), (other, there) = (other, there), (on, here)
     largest = float(match.cells.max())
-    order = np.argsort(-match.cells, axis=None)[:STRONGEST_CELLS] if largest > 0 else []
+    order = np.argsort(-match.cells, axis=None)[: STRONGEST_CELLS if largest > 0 else 0]
     for row, column in (np.unravel_index(k, match.cells.shape) for k in order):
         strength = float(match.cells[row, column]) / largest
         if strength <= 0.1:
@@ -85,11 +85,15 @@ def _cell_marks(pair: Pair) -> list[Mark]:
         if here.kind == "image":
             down, across = _pixels(here, match.grid)
             marks.append(Mark("cell", on, column * across, row * down, across, down, strength))
-        if there.kind == "image" and match.moves is not None and match.moves[row, column].any():
+        if there.kind == "image" and match.moves is not None:
             down, across = _pixels(there, match.grid)
-            dy, dx = match.moves[row, column]
-            x, y = (column + 0.5) * across, (row + 0.5) * down
-            marks.append(Mark("arrow", other, x, y, dx * across, dy * down, strength))
+            (dy, dx), (rigid_y, rigid_x) = match.moves[row, column], match.rigid or (0, 0)
+            if not (0 <= row + dy < match.grid[0] and 0 <= column + dx < match.grid[1]):
+                continue  # it met nothing
+            marks.append(Mark("cell", other, (column + dx) * across, (row + dy) * down, across, down, strength))
+            if (dy, dx) != (rigid_y, rigid_x):
+                x, y = (column + rigid_x + 0.5) * across, (row + rigid_y + 0.5) * down
+                marks.append(Mark("arrow", other, x, y, (dx - rigid_x) * across, (dy - rigid_y) * down, strength))
     if match.rigid is not None and any(match.rigid):
         marks += _frame(other, there, match.grid, match.rigid, match.grid, True)
     return marks

@@ -52,7 +52,7 @@ def _decisions(explanation: Any, cls: Any) -> str:
             f"<tr><td {CELL}>{name}</td><td {CELL}>{_bar(value / largest, FOR if value > 0 else AGAINST)}</td>"
             f"<td {CELL}>{signed(value)}</td><td {CELL}>{chance}</td></tr>"
         )
-    return f"<table style='border-collapse:collapse'>{''.join(rows)}</table>"
+    return f"<table style='border-collapse:collapse;font:inherit'>{''.join(rows)}</table>"
 
 
 def _bar(share: float, color: str) -> str:
@@ -74,13 +74,12 @@ def _list(explanation: Any, title: str, cls: Any, found: list[Contribution], col
         )
     inside = "".join(rows) or f"<tr><td {CELL}>nothing</td></tr>"
     title = f"<h4 style='margin:12px 0 4px'>{escape(title)}</h4>"
-    return f"<div>{title}<table style='border-collapse:collapse'>{inside}</table></div>"
+    return f"<div>{title}<table style='border-collapse:collapse;font:inherit'>{inside}</table></div>"
 
 
 def _about(one: Contribution, pair: Pair) -> str:
-    usual = "" if one.usual is None else f", usually {one.usual:.3g}"
     label = "" if one.label is None else f" ({one.label})"
-    lines = [f"{one.name}{label}", f"{one.measure}: {one.similarity:.3g}{usual}", pair.match.caption]
+    lines = [f"{one.name}{label}", f"{one.measure}: {one.compared}", pair.match.caption]
     return "<br>".join(escape(line) for line in lines if line)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit, softmax
 
+from besvm._support.extras import optional
 from besvm._support.public import public
 from besvm._support.rows import axes_of, n_rows
 from besvm._support.validation import check_count, shown
@@ -117,6 +119,8 @@ def one_row(reading: Reading, sample: Any) -> Any:
             f"explain takes a single sample, got {n_rows(sample)} rows; pick one, as in X[5:6] or X.iloc[[5]], or take "
             "besvm.explanations.explain_many"
         )
+    if isinstance(sample, Mapping) and reading.estimator._axes[:1] == [1]:  # where a frame was fitted
+        return optional("pandas", "explaining a record").DataFrame([sample])
     axes, known = axes_of([sample])[0], not reading.before and reading.estimator._axes
     if known and axes == reading.estimator._axes[0] + 1 and len(sample) != 1:
         raise ValueError(

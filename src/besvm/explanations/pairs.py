@@ -108,7 +108,8 @@ def _only(rows: Any) -> Any:
 
 
 def _check_training(reading: Reading, training: Any) -> None:
-    rows = [fitted.rows.max() for fitted in reading.map.expander.measures if fitted.of_known_rows and len(fitted.rows)]
+    known = [fitted.rows for fitted in reading.map.expander.measures if fitted.of_known_rows]
+    rows = [own.max() for own in known if own is not None and len(own)]
     n = n_rows(training)
     if rows and max(rows) >= n:
         raise ValueError(

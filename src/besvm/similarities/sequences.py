@@ -221,7 +221,7 @@ class _Aligner:
                 new = not (pieces and pieces[-1][1] == i and pieces[-1][3] == j)
                 p, _, r, _ = (i, i, j, j) if new else pieces.pop()
                 pieces.append((p, i + 1, r, j + 1))
-            i, j = i + (step != "D"), j + (step != "I")
+            i, j = i + (step != "I"), j + (step != "D")  # which are gaps in x, and in b
         return pieces
 
     def self_scores(self, coded: list[str]) -> np.ndarray:

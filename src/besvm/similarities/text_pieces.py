@@ -43,11 +43,13 @@ def common_kmers(x: str, b: str, k: int) -> list[Piece]:
     """Return the longest stretches of x all of whose pieces of k symbols b has too, side by side where they begin."""
     found: list[Piece] = []
     for start in range(len(x) - k + 1):
-        place = b.find(x[start : start + k])
-        if place < 0:
-            continue
-        if found and found[-1][1] - found[-1][3] == start + k - (place + k) and found[-1][1] >= start:
-            found[-1] = (found[-1][0], start + k, found[-1][2], place + k)
-        else:
-            found.append((start, start + k, place, place + k))
+        stop = start + k
+        if found:
+            p, q, r, s = found[-1]
+            if q == stop - 1 and b[s : s + 1] == x[q:stop]:
+                found[-1] = (p, stop, r, s + 1)
+                continue
+        place = b.find(x[start:stop])
+        if place >= 0:
+            found.append((start, stop, place, place + k))
     return found
