@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 
 from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, Nystrom, explain
 from besvm.explanations import explain_many
+from besvm.explanations.many import largest
 from besvm.similarities import SeriesParts
 
 OPTIONS = {"basis": 7, "C": 1.0, "random_state": 0}
@@ -44,6 +47,14 @@ def test_the_same_as_one_by_one(name):
             assert total == pytest.approx(some.decision[row, c])
             if label == why.focus:
                 np.testing.assert_allclose(some.similarities[row, c], [one.similarity for one in ranked], rtol=1e-6)
+
+
+@given(st.integers(0, 5), st.integers(1, 400), st.integers(0, 12), st.sampled_from([3, 10**6]), st.integers(0, 10**6))
+def test_the_largest_are_those_of_a_sort(n, width, top, values, seed):
+    """Also where many are equal."""
+    sizes = np.random.default_rng(seed).integers(0, values, (n, width)).astype(float)
+    top = min(top, width)
+    np.testing.assert_array_equal(largest(sizes, top), np.argsort(-sizes, axis=1, kind="stable")[:, :top])
 
 
 def test_more_than_there_are(rng):

@@ -84,14 +84,31 @@ class Pairs:
     ) -> tuple[Look, tuple[int, ...] | None]:
         """Return what an exemplar looks like, and where in its row it begins if the row is what is shown."""
         kind = kind_behind(features, fitted.similarity.kind)
-        if self.training is not None and fitted.of_known_rows:
-            assert fitted.rows is not None
-            row = self.reading.prepared(take(self.training, [int(fitted.rows[place])]))
+        row = self._whole_row(fitted, place)
+        if row is not None:
             column, _ = column_apart(features)
             return look(_only(row if column is None else described(column, row)), kind), exemplar.place
-        if fitted.similarity.raw_exemplars:
-            return look(b, kind), None
         return (look(b, kind) if features is None else look_behind(features, b, kind)), None
+
+    def _whole_row(self, fitted: FittedMeasure, place: int) -> Any:
+        """Return the training row that an exemplar is, or is a part of, as it came, where it is known; else None.
+
+        That is where the training samples are given, or another measure keeps the row raw.
+        """
+        if not fitted.of_known_rows:
+            return None
+        assert fitted.rows is not None
+        row = fitted.rows[place]
+        if self.training is not None:
+            return self.reading.prepared(take(self.training, [int(row)]))
+        for other in self.reading.map.expander.measures:
+            raw = other.similarity.raw_exemplars or other.transformer is None
+            if raw and other.of_known_rows and not (other.similarity.of_parts or other.similarity.precomputed):
+                assert other.rows is not None
+                found = np.flatnonzero(other.rows == row)
+                if len(found):
+                    return take(other.exemplars, found[:1])
+        return None
 
     def _region(self, fitted: FittedMeasure, number: int) -> int:
         """Return the region in which a part pulls most."""
