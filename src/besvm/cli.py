@@ -81,6 +81,33 @@ def reproduce(
 
 
 @app.command()
+def explain(
+    model: Annotated[str, typer.Argument(help="A model file, as `besvm train` or besvm.save wrote it.")],
+    data: Annotated[str, typer.Argument(help="The file or folder that the sample is in.")],
+    row: Annotated[int, typer.Option(help="Which sample, counted from 0; -1 is the last.")] = 0,
+    top: Annotated[int, typer.Option(help="How many exemplars to list.", min=1)] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON, for programs.")] = False,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="A picture (.png, .svg) or a page (.html) to write as well.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output if it is there already.")] = False,
+) -> None:
+    """Say which exemplars pulled the decision for one sample to which class, and how they match.
+
+    Example: besvm explain model.besvm test.csv --row 12 -o why.png
+    """
+    from besvm.commands.explain import explain as run
+
+    try:
+        typer.echo(run(model, data, row, top=top, as_json=as_json, out=output, force=force))
+    except BrokenPipeError:
+        raise
+    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
+        typer.echo(f"besvm: {str(error) or 'there is not enough memory'}", err=True)
+        raise typer.Exit(2) from None
+
+
+@app.command()
 def similarities(
     kind: Annotated[
         str | None, typer.Argument(help="Of one kind of data, like series or records; by default all.")
