@@ -68,6 +68,7 @@ def fit_expander(
     room = limit / ROOM_SHARE
     fitted: list[FittedMeasure] = []
     common: Chosen | None = None
+    originals = _Originals(X)
     alike: dict[str, Chosen] = {}  # the rows that equal selectors of several measures have chosen
     for place, measure in enumerate(measures):
         similarity, number = settle(measure, shared, weights)
@@ -97,18 +98,20 @@ def fit_expander(
             probed = similarity.any_float and getattr(sample, "dtype", None) == np.float32  # packed in float64 as well
             need = (2 * PACKED if probed else TAKEN) * n_exemplars * each
             check_fits(f"the {n_exemplars:,} exemplars", need, memory_limit, "a smaller basis")
+        given = chosen.rows is None or pieces is not None
         one = FittedMeasure(
             label=measure.label,
             similarity=similarity,
-            exemplars=chosen.items
-            if chosen.rows is None or pieces is not None
-            else similarity.exemplars(X, chosen.rows),
+            exemplars=chosen.items if given else originals.of(chosen, similarity),
             rows=chosen.rows,
             at=None if pieces is None else pieces.places,
             transformer=number,
             basis=place if own else -1,
         )
+        raw = one.exemplars
         one.exemplars = _checked(one, X, features)
+        if one.exemplars is not raw and features is not None and _is_smaller(raw, one.exemplars):
+            one.originals = raw
         fitted.append(one)
     rows = to_probe(X)
     some = Samples(take(X, rows), shared.transformers)
@@ -123,6 +126,28 @@ def fit_expander(
     expander = Expander(shared.transformers, fitted, dtype)
     expander.row_bytes = row_bytes(expander, X)
     return expander
+
+
+class _Originals:
+    """The training rows that are exemplars; measures that share a basis share them, too."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self._last: tuple[Any, Any] = (None, None)
+
+    def of(self, chosen: Chosen, similarity: Similarity) -> Any:
+        """Return what a similarity keeps of the chosen rows."""
+        if type(similarity).exemplars is not Similarity.exemplars:
+            return similarity.exemplars(self.X, chosen.rows)
+        if self._last[0] is not chosen:
+            self._last = chosen, take(self.X, chosen.rows)
+        return self._last[1]
+
+
+def _is_smaller(raw: Any, described: Any) -> bool:
+    """Say whether samples, as arrays, take no more memory than their features."""
+    arrays = isinstance(raw, np.ndarray) and isinstance(described, np.ndarray)
+    return arrays and raw.dtype != object and raw.nbytes <= described.nbytes
 
 
 def row_bytes(expander: Expander, X: Any) -> int:
