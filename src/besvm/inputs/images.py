@@ -17,9 +17,7 @@ from besvm.datasets.cifar10 import CLASS_NAMES, NAMES_FILE, RECORD_BYTES, SIDE
 from besvm.datasets.images import FORMATS, read_images
 from besvm.inputs.contract import Asked, Block, Layout, Source, counted
 
-SUFFIXES = frozenset(
-    (".bmp", ".gif", ".jpg", ".jpeg", ".jpe", ".png", ".pgm", ".ppm", ".tif", ".tiff", ".webp")
-)
+SUFFIXES = frozenset((".bmp", ".gif", ".jpg", ".jpeg", ".jpe", ".png", ".pgm", ".ppm", ".tif", ".tiff", ".webp"))
 USUAL = 32  # pixels: what the recipes are made for
 SMALL, LARGE = 16, 64  # sides of images that are taken as they are, if all are alike
 LOOKED_AT = 50  # images whose size is looked at
@@ -47,7 +45,7 @@ class ImageFiles(Source):
             said += f" in {counted(len(set(self.labels)), 'classes')}"
         alike = len(set(sizes)) == 1 and sizes[0] == size
         said += f", {'of' if alike else 'made'} {size[0]} x {size[1]} pixels"
-        said += f"; left out: {counted(self.left_out, 'files')} that are no images" if self.left_out else ""
+        said += f"; left out, as no images: {counted(self.left_out, 'files')}" if self.left_out else ""
         self._skip = asked.skip_unreadable
         label = None if self.labels is None else "folder"
         nbytes = 3 * size[0] * size[1] * len(self.paths)

@@ -19,6 +19,8 @@ from besvm.inputs.series import stacked
 from besvm.inputs.sources import open_source
 
 ROWS = 1000  # in a block
+BLOCK_BYTES = 1 << 27  # of a block of images
+LARGEST_SIDE = 4096  # pixels that images are brought to
 TOGETHER = 4000  # in a block, where all are kept anyway
 
 
@@ -80,7 +82,7 @@ def read(
     check_fits(f"reading {source.name}", layout.nbytes, memory_limit, "fewer samples")
     found = _Gathered(layout.rows)
     with progress(f"reading {source.name}", source.total) as shown:
-        for block in _with_classes(source.blocks(layout, TOGETHER), labels):
+        for block in _with_classes(source.blocks(layout, _rows_each(layout, TOGETHER)), labels):
             found.add(block)
             shown.advance(source.done - shown.done)
     if not found.names:
@@ -150,7 +152,7 @@ def stream(
     """
     check_count("rows", rows)
     source, layout = _opened(path, label, columns, kind, size, skip_unreadable)
-    return Stream(source, layout, labels, rows)
+    return Stream(source, layout, labels, _rows_each(layout, rows))
 
 
 def as_trained(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,13 +164,12 @@ def as_trained(facts: Mapping[str, Any]) -> dict[str, Any]:
     >>> as_trained({"kind": "images", "size": [32, 32], "rows": 500})
     {'kind': 'images', 'label': None, 'columns': None, 'size': (32, 32)}
     """
-    size = facts.get("size")
-    return {
-        "kind": facts.get("kind"),
-        "label": facts.get("label"),
-        "columns": facts.get("columns"),
-        "size": None if size is None else (int(size[0]), int(size[1])),
-    }
+    known = {name: facts.get(name) for name in ("kind", "label", "columns", "size")}
+    label, columns, size = known["label"], known["columns"], known["size"]
+    check_kind(known["kind"])
+    if not ((label is None or isinstance(label, str)) and (columns is None or isinstance(columns, dict))):
+        raise ValueError(f"a model must say by names which columns it compares, got {shown(columns)}, {shown(label)}")
+    return known | {"size": None if size is None else _as_size(size)}
 
 
 def _opened(path: Any, label: Any, columns: Any, kind: Any, size: Any, skip: bool) -> tuple[Source, Layout]:
@@ -182,9 +183,18 @@ def _as_size(size: Any) -> tuple[int, int] | None:
     if size is None:
         return None
     pair = (size, size) if is_whole(size) else size
-    if not (np.shape(pair) == (2,) and all(is_whole(side, 1) for side in pair)):
-        raise ValueError(f"size must be a number of pixels, or (height, width), got {shown(size)}")
+    right = isinstance(pair, (list, tuple)) and len(pair) == 2
+    if not (right and all(is_whole(side, 1) and side <= LARGEST_SIDE for side in pair)):
+        raise ValueError(
+            f"size must be a number of pixels up to {LARGEST_SIDE:,}, or (height, width), got {shown(size)}"
+        )
     return int(pair[0]), int(pair[1])
+
+
+def _rows_each(layout: Layout, wanted: int) -> int:
+    """Return how many rows a block may have: of large images, few."""
+    height, width = layout.size or (1, 1)
+    return max(1, min(wanted, BLOCK_BYTES // (3 * height * width)))
 
 
 def _data(block: Block, source: Source, layout: Layout) -> Data:

@@ -1,0 +1,166 @@
+"""Training as the commands do it: what to read, what to train, and how to check it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+
+from besvm import BESVMClassifier
+from besvm._support.progress import say
+from besvm._support.rows import take
+from besvm._support.validation import is_whole, shown
+from besvm.blocks.plan import Limit
+from besvm.commands.measures import chosen, shared_basis, with_basis
+from besvm.commands.scores import Accuracy
+from besvm.inputs import Data, read
+from besvm.inputs.contract import counted
+from besvm.measures import Measure
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a user says of the data; the rest is guessed."""
+
+    label: str | None = None
+    columns: list[str] | None = None
+    kind: str | None = None
+    size: int | None = None
+    labels: str | None = None
+    skip_unreadable: bool = False
+
+    def read(self, path: str, memory_limit: Limit) -> Data:
+        """Read the samples to train on, say what was found, and refuse what nothing can be learned from."""
+        data = read(path, **vars(self), memory_limit=memory_limit)
+        say(1, data.said)
+        check_trainable(data)
+        return data
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to train."""
+
+    measures: list[str] = field(default_factory=list)  # as a user writes them; none: the usual ones
+    size: str = "small"
+    basis: float | None = None  # exemplars of each measure; None: the usual number
+    C: float | str = "auto"
+    seed: int = 0
+    jobs: int | None = None
+    memory_limit: Limit = None
+
+    def chosen(self, data: Data) -> list[Measure]:
+        """Return the measures that the data are compared by."""
+        return chosen(data, self.measures, self.size)
+
+    def estimator(self, measures: list[Measure], n: int) -> BESVMClassifier:
+        """Return the classifier to be trained on n rows."""
+        precomputed = any(measure.similarity == "precomputed" for measure in measures)
+        if precomputed and self.basis is not None:
+            raise ValueError("--basis must be left out for precomputed similarities: every column is an exemplar")
+        return BESVMClassifier(
+            with_basis(measures, self.basis, n),
+            basis=shared_basis(self.basis, n),
+            C=self.C,
+            random_state=self.seed,
+            n_jobs=self.jobs,
+            memory_limit=self.memory_limit,
+        )
+
+
+@dataclass(frozen=True)
+class Check:
+    """How to find out how good a model is before it is trained on all rows."""
+
+    holdout: float = 0.2
+    folds: int | None = None
+    wanted: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.holdout < 1:
+            raise ValueError(f"--holdout must be a share between 0 and 1, got {self.holdout}")
+        if not (self.folds is None or is_whole(self.folds, 2)):
+            raise ValueError(f"--cv must be a number of folds of at least 2, got {shown(self.folds)}")
+
+    def splits(self, y: np.ndarray, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the rows to train on and the rows to test on, the classes in proportion where they are large enough."""
+        rows, (_, counts) = np.arange(len(y)), np.unique(y, return_counts=True)
+        if self.folds is not None:
+            folds = min(self.folds, len(y))
+            proportional = counts.min() >= folds
+            cut = (StratifiedKFold if proportional else KFold)(folds, shuffle=True, random_state=seed)
+            yield from cut.split(rows, y)
+            return
+        n_test = max(1, round(self.holdout * len(y)))
+        proportional = counts.min() >= 2 and min(n_test, len(y) - n_test) >= len(counts)
+        train, test = train_test_split(rows, test_size=n_test, stratify=y if proportional else None, random_state=seed)
+        yield np.sort(train), np.sort(test)
+
+    @property
+    def how(self) -> str:
+        """What is done, in words."""
+        return "held out" if self.folds is None else f"{self.folds}-fold cross-validation"
+
+    def accuracy(self, recipe: Recipe, data: Data, measures: list[Measure]) -> Accuracy | None:
+        """Return the accuracy on rows that were not trained on; None if it is not wanted, or cannot be told."""
+        if not self.wanted:
+            return None
+        right = n = 0
+        y = _classes(data)
+        for train, test in self.splits(y, recipe.seed):
+            if len(np.unique(y[train])) < 2:
+                say(1, "note: there are too few samples to hold any out, so that the accuracy is not known")
+                return None
+            model = recipe.estimator(measures, len(train)).fit(take(data.X, train), y[train])
+            right += int((model.predict(take(data.X, test)) == y[test]).sum())
+            n += len(test)
+        return Accuracy.of(right, n, self.how)
+
+
+def check_trainable(data: Data) -> None:
+    """Refuse samples without classes, with a single one, or with hardly more samples than classes."""
+    if data.y is None:
+        if data.kind == "images":
+            hint = "put the images of each class into a folder of its own"
+        else:
+            hint = "name the column that holds them (--label), or give a file of them (--labels)"
+        raise ValueError(f"{data.source} must have a class for every sample to train on, got none; {hint}")
+    empty = np.flatnonzero(data.y == "")
+    if len(empty):
+        name = data.names[int(empty[0])]
+        raise ValueError(
+            f"{data.source} must have a class for every sample to train on, got none for "
+            f"{counted(len(empty), 'samples')}, the first being {name}; fill them in or leave them out"
+        )
+    classes = np.unique(data.y)
+    where = f" (the column of classes is {data.label!r}; --label names another)" if data.columns else ""
+    if len(classes) < 2:
+        raise ValueError(f"{data.source} must have samples of at least two classes, got only {classes[0]!s}{where}")
+    if len(data) < 2 * len(classes):
+        raise ValueError(
+            f"{data.source} must have at least two samples for each class, got {counted(len(data), 'samples')} of "
+            f"{counted(len(classes), 'classes')}{where}"
+        )
+
+
+def facts_of(data: Data, accuracy: Accuracy | None, **more: Any) -> dict[str, Any]:
+    """Return what is kept with a model: how to read samples for it, and what is known of its training."""
+    known = {
+        "kind": data.kind,
+        "columns": data.columns,
+        "label": data.label,
+        "size": None if data.size is None else list(data.size),
+        "source": data.source,
+        "rows": len(data),
+        "accuracy": None if accuracy is None else accuracy.facts(),
+        **more,
+    }
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def _classes(data: Data) -> np.ndarray:
+    assert data.y is not None, "check_trainable has seen to that"
+    return data.y
