@@ -7,7 +7,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from besvm.commands.measures import candidates, chosen, parsed
 from besvm.commands.scores import Accuracy, Confusion, natural, wilson
-from besvm.commands.training import Check, check_trainable
+from besvm.commands.training import Check, Recipe, check_trainable
 from besvm.inputs import Data
 from besvm.similarities import DTW, Gower
 
@@ -65,7 +65,7 @@ def test_usual_measures():
     long = Data(["a text that is longer than forty characters, surely"] * 3, None, "text", list("123"))
     assert chosen(long, [], "small")[0].label == "token-ratio"
     with pytest.raises(ValueError, match="--size must be small, medium, large, got 'huge'"):
-        chosen(VECTORS, [], "huge")
+        Recipe(size="huge")
     with pytest.raises(ValueError, match="there is nothing to choose from"):
         candidates(Data(np.eye(2), None, "precomputed", ["1", "2"], source="k.npy"), [])
 

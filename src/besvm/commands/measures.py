@@ -30,7 +30,7 @@ MIRROR = "|mirror"
 CANDIDATES = {  # for `besvm select`
     "vectors": ["rbf", "laplacian", "linear", "cosine", "polynomial"],
     "images": [f"{name}{MIRROR}" for name in ("H8R", "H8(1,0)", "H4(2,0)", "H4(0,1)", "P6")],
-    "series": ["dtw", "dtw(window=0.1)", "ddtw", "erp", "msm", "twe", "sbd"],
+    "series": ["dtw", "dtw(window=0.1)", "ddtw", "erp", "msm", "twe", "sbd", "series-parts(length=9,pool=max)"],
     "text": ["edit", "jaro-winkler", "token-ratio", "lcs", "kmers(k=2)", "kmers(k=3)", "kmers(k=4)"],
     "sequences": ["kmers(k=1)", "kmers(k=2)", "kmers(k=3)", "align-global", "align-local"],
     "records": ["gower", "gower(how=complement)"],
@@ -43,11 +43,13 @@ NEEDS = {"edit": "rapidfuzz", "jaro-winkler": "rapidfuzz", "token-ratio": "rapid
 
 def chosen(data: Data, names: list[str], size: str) -> list[Measure]:
     """Return the measures that a user names, or else those that are usual for the data."""
+    return [parsed(name, data) for name in names] if names else usual(data, size)
+
+
+def check_size(size: str) -> None:
+    """Refuse what is no size of the usual measures."""
     if size not in SIZES:
         raise ValueError(f"--size must be {', '.join(SIZES)}, got {shown(size)}")
-    if names:
-        return [parsed(name, data) for name in names]
-    return usual(data, size)
 
 
 def candidates(data: Data, names: list[str]) -> list[Measure]:
@@ -56,9 +58,10 @@ def candidates(data: Data, names: list[str]) -> list[Measure]:
         return [parsed(name, data) for name in names]
     if data.kind not in CANDIDATES:
         raise ValueError(f"{data.source} holds {data.kind} similarities: there is nothing to choose from")
-    found = [parsed(name, data) for name in CANDIDATES[data.kind] if _installed(name)]
-    if data.kind == "series":
-        found += usual(data, "small")
+    usable = [name for name in CANDIDATES[data.kind] if _installed(name)]
+    if data.kind == "series" and _shortest(data) < PIECE:
+        usable = [name for name in usable if "parts" not in name]
+    found = [parsed(name, data) for name in usable]
     if data.kind == "records":
         found += [_of_text(data, column) for column in _texts(data)]
     return found
@@ -69,8 +72,7 @@ def usual(data: Data, size: str) -> list[Measure]:
     if data.kind == "images":
         return recipes.images(size)
     if data.kind == "series":
-        short = min(np.shape(one)[-1] for one in data.X) < PIECE
-        return [Measure(DTW())] if short else recipes.series(size)
+        return [Measure(DTW())] if _shortest(data) < PIECE else recipes.series(size)
     if data.kind == "vectors":
         return [parsed("rbf", data)]
     if data.kind == "precomputed":
@@ -166,6 +168,11 @@ def _of_text(data: Data, column: str) -> Measure:
 
 def _texts(data: Data) -> list[str]:
     return [name for name, kind in (data.columns or {}).items() if kind == "text"]
+
+
+def _shortest(data: Data) -> int:
+    """Return the moments of the shortest series."""
+    return min(int(np.shape(one)[-1]) for one in data.X)
 
 
 def _are_short(texts: list[str]) -> bool:

@@ -45,10 +45,9 @@ def predict(
             else:
                 write(names, loaded.predict(X), None)
             n += len(names)
-        if target is None:
-            stream.flush()
-    if n == 0:
-        raise ValueError(f"{samples.name} must hold samples, but has none")
+        if n == 0:  # so that no file is written
+            raise ValueError(f"{samples.name} must hold samples, but has none")
+        stream.flush()
     return n
 
 

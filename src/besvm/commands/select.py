@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict
+from math import ceil
 from typing import Any
 
 from besvm._support.progress import say
@@ -35,11 +36,11 @@ def select(
     samples = reading.read(data, recipe.memory_limit)
     several = candidates(samples, recipe.measures)
     say(1, f"{samples.kind}: choosing among {listed(several)}")
-    n = len(samples)
+    n_train = len(samples) - ceil(check.holdout * len(samples))
     search = GreedySelection(
-        with_basis(several, recipe.basis, round((1 - check.holdout) * n)),
+        with_basis(several, recipe.basis, n_train),
         n_measures=n_measures,
-        basis=shared_basis(recipe.basis, round((1 - check.holdout) * n)),
+        basis=shared_basis(recipe.basis, n_train),
         C=ONE if recipe.C == "auto" else recipe.C,
         validation=check.holdout,
         min_gain=min_gain,

@@ -12,13 +12,15 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from besvm import BESVMClassifier
 from besvm._support.progress import say
 from besvm._support.rows import take
-from besvm._support.validation import is_whole, shown
+from besvm._support.validation import check_memory_limit, check_n_jobs, check_seed, is_whole, shown
 from besvm.blocks.plan import Limit
-from besvm.commands.measures import chosen, shared_basis, with_basis
+from besvm.commands.measures import check_size, chosen, shared_basis, with_basis
 from besvm.commands.scores import Accuracy
 from besvm.inputs import Data, read
 from besvm.inputs.contract import counted
+from besvm.linear import check_c
 from besvm.measures import Measure
+from besvm.similarities import resolve
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,20 @@ class Recipe:
     jobs: int | None = None
     memory_limit: Limit = None
 
+    def __post_init__(self) -> None:
+        check_size(self.size)
+        check_c(self.C)
+        check_n_jobs("--jobs", self.jobs)
+        check_seed("--seed", self.seed)
+        check_memory_limit("--memory-limit", self.memory_limit)
+
     def chosen(self, data: Data) -> list[Measure]:
         """Return the measures that the data are compared by."""
         return chosen(data, self.measures, self.size)
 
     def estimator(self, measures: list[Measure], n: int) -> BESVMClassifier:
         """Return the classifier to be trained on n rows."""
-        precomputed = any(measure.similarity == "precomputed" for measure in measures)
+        precomputed = any(resolve(measure.similarity).precomputed for measure in measures)
         if precomputed and self.basis is not None:
             raise ValueError("--basis must be left out for precomputed similarities: every column is an exemplar")
         return BESVMClassifier(

@@ -60,6 +60,7 @@ class ArrayFile(Source):
         return Layout(kind, label=label, size=size, rows=self.total, nbytes=nbytes, said=said)
 
     def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
+        self.done = 0
         samples, classes = self._members()
         labels = None if classes is None else self._labels(classes)
         with self._open(samples) as (file, header):

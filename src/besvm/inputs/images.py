@@ -97,6 +97,7 @@ class CifarFiles(Source):
         return Layout("images", label="class", size=size, rows=self.total, nbytes=nbytes, said=said)
 
     def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
+        self.done = 0
         for path in self.paths:
             names, first = _class_names(path.parent), 0
             with open(path, "rb") as file:

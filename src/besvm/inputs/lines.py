@@ -51,7 +51,7 @@ class Lines:
         """Return the first lines, up to n of them; they are read again by whoever comes next."""
         if self._once is None:
             return list(islice(self, n))
-        self._ahead += islice(self._once, n - len(self._ahead))
+        self._ahead += islice(self._once, max(0, n - len(self._ahead)))
         return self._ahead[:n]
 
     def __iter__(self) -> Iterator[str]:
