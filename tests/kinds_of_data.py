@@ -19,7 +19,7 @@ def of_kind(kind: str, name: str) -> Any:
     """Return N samples that a similarity of this kind and name compares; the classes of labels() differ a little."""
     rng = np.random.default_rng(0)
     side = np.arange(N) % 2
-    if name == "chi2-distance" or kind == "distributions" and name not in ("sliced-wasserstein", "sinkhorn"):
+    if name == "chi2-distance" or (kind == "distributions" and name not in ("sliced-wasserstein", "sinkhorn")):
         return rng.random((N, 6)) + side[:, None]
     if kind == "distributions":
         return [rng.normal(size=(5 + i % 3, 2)) + side[i] for i in range(N)]

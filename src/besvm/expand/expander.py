@@ -17,7 +17,7 @@ from besvm.blocks.stores import rows_per_block
 from besvm.expand.features import Samples
 from besvm.expand.room import COPIES, in_parts, rows_of_work
 from besvm.similarities.contract import Similarity
-from besvm.similarities.pairs import moved, pair_of
+from besvm.similarities.pairs import first_of, moved, pair_of
 from besvm.similarities.parts import PartSimilarity, Pieces
 from besvm.similarities.variants import column_apart, variants_of
 
@@ -100,9 +100,11 @@ class FittedMeasure:
             block = self._threaded(samples, what)
         except (RuntimeError, TypeError, ValueError) as error:
             pair = pair_of(error)
-            if pair is None:
+            first = 0 if isinstance(first_row, np.ndarray) else first_row + first_of(error)
+            if pair is None and first == 0:
                 raise
-            raise type(error)(f"{error} ({name_pair(*pair)})") from error
+            where = f"among the samples from number {first} on" if pair is None else name_pair(*pair)
+            raise type(error)(f"{error} ({where})") from error
         return check_block(block, (n_rows(samples), self.width), what, name_pair, dtype)
 
     def _threaded(self, samples: Any, what: str) -> Any:
@@ -162,7 +164,7 @@ class Expander:
     def from_file(self) -> None:
         """Describe the exemplars of which the originals alone were kept."""
         for measure in self.measures:
-            if measure.exemplars is None:
+            if measure.exemplars is None and measure.transformer is not None:
                 one = bytes_of(self.transformers[measure.transformer].transform(take(measure.originals, [0])))
                 check_fits(
                     "the features of the exemplars", one * n_rows(measure.originals), None, "a machine with more"

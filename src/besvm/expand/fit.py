@@ -98,11 +98,12 @@ def fit_expander(
             probed = similarity.any_float and getattr(sample, "dtype", None) == np.float32  # packed in float64 as well
             need = (2 * PACKED if probed else TAKEN) * n_exemplars * each
             check_fits(f"the {n_exemplars:,} exemplars", need, memory_limit, "a smaller basis")
-        given = chosen.rows is None or pieces is not None
         one = FittedMeasure(
             label=measure.label,
             similarity=similarity,
-            exemplars=chosen.items if given else originals.of(chosen, similarity),
+            exemplars=chosen.items
+            if chosen.rows is None or pieces is not None
+            else originals.of(chosen.rows, similarity),
             rows=chosen.rows,
             at=None if pieces is None else pieces.places,
             transformer=number,
@@ -135,12 +136,12 @@ class _Originals:
         self.X = X
         self._last: tuple[Any, Any] = (None, None)
 
-    def of(self, chosen: Chosen, similarity: Similarity) -> Any:
+    def of(self, rows: np.ndarray, similarity: Similarity) -> Any:
         """Return what a similarity keeps of the chosen rows."""
         if type(similarity).exemplars is not Similarity.exemplars:
-            return similarity.exemplars(self.X, chosen.rows)
-        if self._last[0] is not chosen:
-            self._last = chosen, take(self.X, chosen.rows)
+            return similarity.exemplars(self.X, rows)
+        if self._last[0] is not rows:
+            self._last = rows, take(self.X, rows)
         return self._last[1]
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def read(path: Path) -> Contents:
         buffer = _mapped(file) if size >= MAPPED_FROM else _in_memory(path, file, size)
     head = bytes(buffer[: HEAD.size])
     checksum = hashlib.blake2b(head[:32], digest_size=32)
-    checksum.update(buffer[HEAD.size :])
+    checksum.update(buffer[HEAD.size :].data)
     if checksum.digest() != head[32:]:
         raise ModelFileError(
             f"{path} was altered or damaged after it was written: its checksum does not fit; get it anew"
@@ -174,7 +174,7 @@ def _chunks(arrays: list[np.ndarray]) -> Iterator[Any]:
         yield bytes(_padded(flat.nbytes) - flat.nbytes)
 
 
-def _order(array: np.ndarray) -> str:
+def _order(array: np.ndarray) -> Literal["C", "F"]:
     """Return how an array lies in memory: products may round differently if it is another way round."""
     return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
 

@@ -56,7 +56,7 @@ def _unpack_object(node: dict[str, Any], unpack: Unpack, array: Any) -> Any:
     state = node.get("state")
     if not isinstance(state, dict):
         raise UnsoundError("an object must have attributes")
-    held = object.__new__(cls)
+    held: Any = object.__new__(cls)
     for key, value in state.items():
         _check_attribute(cls, key)
         vars(held)[key] = unpack(value)

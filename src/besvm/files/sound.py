@@ -29,7 +29,8 @@ def check_sound(model: Any) -> None:
 
 
 def _check_margins(model: Any) -> None:
-    classes, coef, intercept = (getattr(model, name, None) for name in ("classes_", "coef_", "intercept_"))
+    held: Any = vars(model)
+    classes, coef, intercept = (held.get(name) for name in ("classes_", "coef_", "intercept_"))
     _demand(isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 1, "classes_")
     _demand(_numbers(coef, 2) and _numbers(intercept, 1), "coef_ and intercept_")
     n = len(classes)
