@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -23,33 +23,37 @@ app = typer.Typer(
 )
 STOPPED = "interrupted; nothing was written"
 
+Command = TypeVar("Command", bound=Callable[..., None])
 
-def command(function: Callable[..., None] | None = None, *, interrupted: str = STOPPED) -> Any:
+
+def command(interrupted: str = STOPPED) -> Callable[[Command], Command]:
     """Enter a function as a command: with --debug, and with one sentence and an exit code for whatever goes wrong."""
-    if function is None:
-        return lambda function: command(function, interrupted=interrupted)
 
-    @wraps(function)
-    def guarded(*args: Any, debug: bool = False, **kwargs: Any) -> None:
-        try:
-            with warnings_as_lines():
-                function(*args, **kwargs)
-        except typer.Exit:  # a RuntimeError, to Python
-            raise
-        except KeyboardInterrupt:
-            typer.echo(f"besvm: {interrupted}", err=True)
-            raise typer.Exit(INTERRUPTED) from None
-        except EXPECTED as error:
-            if debug or is_of_output(error):
+    def enter(function: Command) -> Command:
+        @wraps(function)
+        def guarded(*args: Any, debug: bool = False, **kwargs: Any) -> None:
+            try:
+                with warnings_as_lines():
+                    function(*args, **kwargs)
+            except typer.Exit:  # a RuntimeError, to Python
                 raise
-            typer.echo(f"besvm: {sentence(error)}", err=True)
-            raise typer.Exit(exit_code(error)) from None
+            except KeyboardInterrupt:
+                typer.echo(f"besvm: {interrupted}", err=True)
+                raise typer.Exit(INTERRUPTED) from None
+            except EXPECTED as error:
+                if debug or is_of_output(error):
+                    raise
+                typer.echo(f"besvm: {sentence(error)}", err=True)
+                raise typer.Exit(exit_code(error)) from None
 
-    own = signature(function)
-    added = Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=o.Debug)
-    guarded.__signature__ = own.replace(parameters=[*own.parameters.values(), added])  # type: ignore[attr-defined]
-    guarded.__annotations__ = {**function.__annotations__, "debug": o.Debug}
-    return app.command()(guarded)
+        own = signature(function)
+        added = Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=o.Debug)
+        guarded.__signature__ = own.replace(parameters=[*own.parameters.values(), added])  # type: ignore[attr-defined]
+        guarded.__annotations__ = {**function.__annotations__, "debug": o.Debug}
+        app.command()(guarded)
+        return function
+
+    return enter
 
 
 def show(as_json: bool, plain: Any, text: str) -> None:

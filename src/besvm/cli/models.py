@@ -8,7 +8,7 @@ from besvm.cli import options as o
 from besvm.cli.app import command, show
 
 
-@command
+@command()
 def train(
     data: o.Data,
     out: o.Out,
@@ -55,7 +55,7 @@ def train(
     show(as_json, done, planning.shown(done) if plan else it.shown(done))
 
 
-@command
+@command()
 def predict(
     model: o.Model,
     data: o.Data,
@@ -82,7 +82,7 @@ def predict(
     it(model, data, out, probabilities=probabilities, as_json=as_json, **options)
 
 
-@command
+@command()
 def evaluate(
     model: o.Model,
     data: o.Data,
@@ -103,7 +103,7 @@ def evaluate(
     show(as_json, found[2], it.shown(*found))
 
 
-@command
+@command()
 def inspect(model: o.Model, as_json: o.Json = False) -> None:
     """Show what a model file holds: measures, exemplars, classes, accuracy, and how it was trained."""
     from besvm.commands import inspect as it

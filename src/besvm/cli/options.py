@@ -1,7 +1,5 @@
 """The options that commands share, as the command line shows them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
@@ -13,6 +11,16 @@ def _known_measures() -> list[str]:
     from besvm.similarities import registered
 
     return list(registered())
+
+
+def _known_kinds() -> list[str]:
+    from besvm.inputs import KINDS
+
+    return list(KINDS)
+
+
+def _known_sizes() -> list[str]:
+    return ["small", "medium", "large"]
 
 
 Data = Annotated[
@@ -56,15 +64,30 @@ Kind = Annotated[
     typer.Option(
         help="images, series, text, sequences, vectors, records or precomputed (similarities to exemplars); by "
         "default, what it looks like.",
-        autocompletion=lambda: ["images", "series", "text", "sequences", "vectors", "records", "precomputed"],
+        autocompletion=_known_kinds,
         rich_help_panel=READING,
     ),
 ]
 ImageSize = Annotated[
+    int | None,
+    typer.Option(help="Pixels that images are made wide and high; by default 32.", rich_help_panel=READING),
+]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measure",
+        "-m",
+        help="How samples are compared: rbf, 'dtw(window=0.1)', 'edit\\[name]' (of a column), 'H4(2,0)', 'H8R|mirror'; "
+        "several side by side if repeated. By default, what suits the data. `besvm similarities` lists the names.",
+        autocompletion=_known_measures,
+        rich_help_panel=TRAINING,
+    ),
+]
+Size = Annotated[
     str,
     typer.Option(
         help="Of the usual measures of images and series: small, medium or large.",
-        autocompletion=lambda: ["small", "medium", "large"],
+        autocompletion=_known_sizes,
         rich_help_panel=TRAINING,
     ),
 ]

@@ -8,7 +8,7 @@ import typer
 from besvm.cli.app import command
 
 
-@command
+@command()
 def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON, for programs.")] = False,
 ) -> None:
@@ -43,7 +43,7 @@ def reproduce(
     run(names, data=data, out=out, cache_limit=cache_limit, **options)
 
 
-@command
+@command()
 def similarities(
     kind: Annotated[
         str | None, typer.Argument(help="Of one kind of data, like series or records; by default all.")

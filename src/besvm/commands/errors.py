@@ -51,5 +51,5 @@ def warnings_as_lines() -> Iterator[None]:
             say(1, f"note: {text}")
 
     with warnings.catch_warnings():
-        warnings.showwarning = show
+        warnings.showwarning = show  # type: ignore[assignment]
         yield

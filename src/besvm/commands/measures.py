@@ -237,4 +237,4 @@ def _with(similarity: Similarity, params: dict[str, Any]) -> Similarity:
     if unknown is not None:
         has = f"it has {', '.join(known)}" if known else "it has none"
         raise ValueError(f"--measure: {similarity.label!r} has no parameter {unknown!r}; {has}")
-    return similarity.set_params(**params)  # type: ignore[no-any-return]
+    return similarity.set_params(**params)

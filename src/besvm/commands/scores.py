@@ -42,10 +42,11 @@ class Accuracy:
     @classmethod
     def known(cls, facts: Any) -> Accuracy | None:
         """Return what a model file says of it; None if that is nothing, or nothing sound."""
-        numbers = [facts.get(name) for name in ("value", "low", "high")] if isinstance(facts, dict) else [None]
-        if not all(is_number(number) for number in numbers) or not is_whole(facts.get("rows")):
+        names = ("value", "low", "high")
+        if not (isinstance(facts, dict) and all(is_number(facts.get(name)) for name in names)):
             return None
-        return cls(*numbers, facts["rows"], str(facts.get("how", "")))
+        numbers = {name: float(facts[name]) for name in names}
+        return cls(**numbers, rows=facts["rows"], how=str(facts.get("how"))) if is_whole(facts.get("rows")) else None
 
     def facts(self) -> dict[str, Any]:
         """Return it as plain data."""

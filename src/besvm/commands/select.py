@@ -41,7 +41,7 @@ def select(
         with_basis(several, recipe.basis, n_train),
         n_measures=n_measures,
         basis=shared_basis(recipe.basis, n_train),
-        C=ONE if recipe.C == "auto" else recipe.C,
+        C=ONE if isinstance(recipe.C, str) else recipe.C,
         validation=check.holdout,
         min_gain=min_gain,
         folder=folder,

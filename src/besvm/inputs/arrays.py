@@ -54,7 +54,7 @@ class ArrayFile(Source):
         if kind == "images":
             size = asked.size or usual_size([header.shape[1:3]])
         said = f"{self.name}: {counted(self.total, 'rows')} of {kind}, {self.what}"
-        said += "" if size in (None, header.shape[1:3]) else f", made {size[0]} x {size[1]} pixels"  # type: ignore[index]
+        said += "" if size is None or size == header.shape[1:3] else f", made {size[0]} x {size[1]} pixels"
         label = None if classes is None else "y"
         nbytes = header.nbytes * (8 // min(8, header.dtype.itemsize) if kind in ("vectors", "precomputed") else 1)
         return Layout(kind, label=label, size=size, rows=self.total, nbytes=nbytes, said=said)
@@ -73,6 +73,7 @@ class ArrayFile(Source):
 
     def _kind(self, header: Header, asked: str | None) -> str:
         axes, of = len(header.shape), header.dtype.kind
+        fits: tuple[str, ...]
         if of == "U" and axes == 1:
             fits = ("text", "sequences")
         elif of in "biuf" and axes == 2:
@@ -131,9 +132,9 @@ class ArrayFile(Source):
 
     def _header(self, file: IO[bytes]) -> Header:
         try:
-            version = npy.read_magic(file)  # type: ignore[no-untyped-call]
+            version = npy.read_magic(file)
             header = Header(*HEADERS[version](file))
-        except (ValueError, KeyError, SyntaxError, TypeError, EOFError, RecursionError):
+        except Exception:  # NumPy raises whatever a broken header leads it to
             raise ValueError(f"{self.name} must be NumPy's array file, but its header is damaged or unknown") from None
         if header.dtype.hasobject:
             raise ValueError(f"{self.name} must hold numbers or texts, got Python objects, which are never loaded")

@@ -70,7 +70,7 @@ class Profile:
             return "number"
         if self.dates == self.there:
             return "date"
-        many = len(self.distinct) >= COUNTED or len(self.distinct) > self.there / 2
+        many = len(self.distinct) >= COUNTED or len(self.distinct - MISSING) > self.there / 2
         return "text" if many or self.length > LONG * self.there else "category"
 
     @property

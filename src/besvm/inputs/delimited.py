@@ -41,16 +41,15 @@ class Delimited(TableSource):
             raise ValueError(f"{self.name} must hold samples, but is empty")
         first = [field.strip() for field in head[0]]
         self._width = len(first)
-        wanted = list(asked.columns or ())
-        self._has_header = set(wanted) <= set(first) if wanted else _names_columns(head)
-        if self._has_header:
-            return first
+        wanted, named = list(asked.columns or ()), _names_columns(head)
         numbered = [str(number + 1) for number in range(len(first))]
-        if wanted and not set(wanted) <= set(numbered):
-            if _names_columns(head) or len(wanted) != len(first):
-                return first if _names_columns(head) else numbered  # of which some will be missed
-            return wanted  # without names, but as many as the model compares: in its order
-        return numbered
+        by_number = set(wanted) <= set(numbered) and not named
+        self._has_header = named if not wanted or by_number else set(wanted) <= set(first)
+        if self._has_header or (named and not by_number):
+            return first
+        if by_number or len(wanted) != len(first):
+            return numbered
+        return wanted  # without names, but as many as the model compares: in its order
 
     def records(self) -> Iterator[tuple[int, Sequence[str]]]:
         reader = csv.reader(iter(self.lines), delimiter=self.delimiter, strict=True)

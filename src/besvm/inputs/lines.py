@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, cast
+from weakref import finalize
 
 LONGEST = 1 << 26  # bytes of a line: a file without line ends is not to fill the memory
 COPIED = 1 << 20  # bytes at a time
@@ -38,7 +39,8 @@ class Lines:
         """Copy standard input to a temporary file, so that it can be read more than once."""
         if self._once is None:
             return
-        self._copy = TemporaryFile()  # noqa: SIM115  (lives as long as this does; it has no name)
+        self._copy = TemporaryFile()  # noqa: SIM115  (without a name, and there for as long as this is)
+        finalize(self, self._copy.close)
         self._copy.writelines(line.encode() for line in self._ahead)
         stream = sys.stdin.buffer
         while piece := stream.read(COPIED):

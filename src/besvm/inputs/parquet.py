@@ -61,7 +61,7 @@ def _plain(column: Any) -> list[Any]:
     values = column.to_pylist()
     if any(isinstance(value, (Decimal, bytes, bool)) for value in values):
         return [_plain_value(value) for value in values]
-    return values  # type: ignore[no-any-return]
+    return values
 
 
 def _plain_value(value: Any) -> Any:

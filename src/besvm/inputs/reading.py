@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +219,7 @@ def _with_classes(blocks: Iterator[Block], path: Any) -> Iterator[Block]:
     found = (as_label(line) for line in lines if line.strip())
     n = 0
     for block in blocks:
-        labels = [label for label, _ in zip(found, block.names, strict=False)]
+        labels = list(islice(found, len(block.names)))
         n += len(labels)
         if len(labels) < len(block.names):
             raise ValueError(f"{lines.name} must have a class for every sample, got only {n:,}")

@@ -115,24 +115,25 @@ class Ts(SeriesSource):
     """
 
     def series(self) -> Iterator[One]:
-        header, data = {}, False
+        header: dict[str, str] = {}
+        flags: dict[str, bool] | None = None  # once the data begin
         for number, line in enumerate(self.lines, start=1):
             text = line.strip()
             if not text or text.startswith(("#", "%")):
                 continue
-            if data:
-                yield self._one(text, number, header["classlabel"])
+            if flags is not None:
+                yield self._one(text, number, flags["classlabel"])
             elif text.lower() == "@data":
-                data, header = True, self._checked(header, number)
+                flags = self._checked(header)
             elif text.startswith("@"):
                 key, _, value = text[1:].partition(" ")
                 header[key.lower()] = value.strip()
             else:
                 raise ValueError(f"{self.where(number)} must begin with @, as all before @data, got {shown(text)}")
-        if not data:
+        if flags is None:
             raise ValueError(f"{self.name} must have a line @data before the series, got none; is it a .ts file?")
 
-    def _checked(self, header: dict[str, str], line: int) -> dict[str, bool]:  # type: ignore[type-arg]
+    def _checked(self, header: dict[str, str]) -> dict[str, bool]:
         out = {}
         for key in ("timestamps", "missing", "classlabel", "targetlabel"):
             word = header.get(key, "false").split(" ")[0].lower()
