@@ -95,7 +95,7 @@ def test_similarities_of_a_users_own(folder, tmp_path):
     model = tmp_path / "k.besvm"
     done = run("train", folder / "kernel.npz", "--kind", "precomputed", "-o", model)
     assert "precomputed" in done.stderr
-    assert "accuracy  0.9" in done.stdout
+    assert "accuracy  1.0" in done.stdout
     run("evaluate", model, folder / "kernel.npz")
     wrong = run("train", folder / "kernel.npz", "--kind", "precomputed", "--basis", 3, "-o", tmp_path / "n", code=2)
     assert "--basis must be left out for precomputed similarities" in wrong.stderr

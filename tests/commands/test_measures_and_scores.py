@@ -20,6 +20,7 @@ RECORDS = Data(
     {"age": "number", "city": "category", "name": "text"},
     source="t.csv",
 )
+IMAGES = Data(np.zeros((4, 16, 16, 3), np.uint8), None, "images", list("1234"), source="pets")
 SERIES = Data(np.zeros((4, 20)), None, "series", list("1234"), source="t.ts")
 
 
@@ -28,8 +29,8 @@ def test_measures_as_users_write_them():
     assert parsed("dtw(window=0.1)", SERIES).label == "dtw(window=0.1)"
     assert type(parsed("rbf", VECTORS).features).__name__ == "StandardScaler"
     assert parsed("chi2", VECTORS).features is None
-    assert parsed("H4(2,0)", SERIES).label == "H4(2,0)"
-    assert parsed("H8R|mirror", SERIES).label == "H8R|mirror"
+    assert parsed("H4(2,0)", IMAGES).label == "H4(2,0)"
+    assert parsed("H8R|mirror", IMAGES).label == "H8R|mirror"
     edit = parsed("edit[name]", RECORDS)
     assert (edit.column, edit.label) == ("name", "edit[name]")
     assert parsed("edit", RECORDS).column == "name"
@@ -45,10 +46,12 @@ def test_measures_as_users_write_them():
         ("rbff", VECTORS, r"--measure must be a known name, got 'rbff'; did you mean 'rbf'\?"),
         ("rbf[a]", VECTORS, r"--measure can name columns of records, but t.csv holds vectors: 'rbf\[a\]'"),
         ("edit[nam]", RECORDS, "t.csv has no column 'nam' to compare; it has age, city, name"),
-        ("dtw(windo=1)", SERIES, "--measure: 'dtw' has no parameter 'windo'; it has window"),
+        ("dtw(windo=1)", SERIES, "--measure: 'dtw' has no parameter 'windo'; it has channels, how, scale, win"),
         ("dtw(0.1)", SERIES, r"--measure must have parameters like dtw\(key=value\), got '0.1'"),
         ("dtw((", SERIES, "--measure must be a name, maybe with parameters and columns"),
-        ("H4(2)", SERIES, "a measure's shorthand is H, the cell size in pixels"),
+        ("H4(2,0)", SERIES, r"--measure H4\(2,0\) compares images, but t.ts holds series"),
+        ("gower", VECTORS, "--measure gower compares records, but t.csv holds vectors"),
+        ("H4(2)", IMAGES, "a measure's shorthand is H, the cell size in pixels"),
     ],
 )
 def test_measures_that_are_none(text, data, sentence):

@@ -26,6 +26,15 @@ SHORTHAND = re.compile(r"\s*[HhPp]\s*\d.*")
 SPEC = re.compile(r"(?P<name>[^\[\]()|]+?)\s*(?:\((?P<params>[^()]*)\))?\s*(?:\[(?P<columns>[^\[\]]*)\])?")
 WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
 MIRROR = "|mirror"
+TAKES = {  # kinds of data that similarities of a kind can compare; those of others can all
+    "text": ("text", "sequences", "records"),
+    "sequences": ("text", "sequences", "records"),
+    "images": ("images",),
+    "series": ("series", "vectors"),
+    "records": ("records",),
+    "vectors": ("vectors", "records", "images", "series"),
+    "graphs": (),
+}
 
 CANDIDATES = {  # for `besvm select`
     "vectors": ["rbf", "laplacian", "linear", "cosine", "polynomial"],
@@ -101,6 +110,7 @@ def parsed(text: str, data: Data) -> Measure:
     if spec.endswith(MIRROR):
         return mirrored(parsed(spec.removesuffix(MIRROR), data))
     if SHORTHAND.fullmatch(spec):
+        _refuse_other_kind(spec, "images", data)
         return as_measure(spec, "--measure")
     found = SPEC.fullmatch(spec)
     if found is None:
@@ -110,6 +120,8 @@ def parsed(text: str, data: Data) -> Measure:
         )
     params = _params(found["name"], found["params"])
     similarity = resolve(found["name"], "--measure")
+    if not similarity.precomputed:
+        _refuse_other_kind(spec, similarity.kind, data)
     name = f"{found['name']}({found['params']})" if params else None
     if data.kind == "records" and isinstance(similarity, Gower) and found["columns"] is None:
         return _gower(data, params, name)
@@ -137,6 +149,11 @@ def shared_basis(basis: float | None, n: int) -> Any:
 def listed(measures: list[Measure]) -> str:
     """Return what the measures are called, for people."""
     return " + ".join(measure.label for measure in measures)
+
+
+def _refuse_other_kind(name: str, kind: str, data: Data) -> None:
+    if data.kind not in TAKES.get(kind, (data.kind,)):
+        raise ValueError(f"--measure {name} compares {kind}, but {data.source} holds {data.kind}")
 
 
 def _with_basis(measure: Measure, basis: float | None, n: int) -> Measure:

@@ -68,7 +68,7 @@ def wilson(right: int, n: int) -> tuple[float, float]:
     share, squared = right / n, Z * Z
     middle = (share + squared / (2 * n)) / (1 + squared / n)
     half = Z * sqrt(share * (1 - share) / n + squared / (4 * n * n)) / (1 + squared / n)
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half))  # whatever rounding does
 
 
 class Confusion:
