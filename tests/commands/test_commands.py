@@ -111,7 +111,7 @@ def test_what_people_see(folder, iris, tmp_path):
     done = run("train", folder / "vectors.csv", "-o", tmp_path / "m.besvm")
     said = done.stderr.splitlines()
     assert said[0] == "besvm: vectors.csv: 150 rows of vectors, 4 numbers (w, x, y1, z); classes in 'class'"
-    assert said[1] == "besvm: vectors: rbf"
+    assert said[1] == "besvm: vectors: rbf (columns scaled to unit variance)"
     accuracy, trained, model = done.stdout.splitlines()
     assert accuracy.startswith("accuracy  0.9")
     assert accuracy.endswith("; 30 rows, held out)")
@@ -198,10 +198,24 @@ def test_a_plan_writes_nothing(folder, tmp_path):
 
 def test_select(folder, tmp_path):
     model = tmp_path / "m.besvm"
-    options = ["-m", "rbf", "-m", "linear", "-m", "cosine", "-n", "2", "--folder", tmp_path / "kept"]
+    options = [
+        "--label",
+        "class",
+        "-m",
+        "rbf",
+        "-m",
+        "linear",
+        "-m",
+        "cosine",
+        "-n",
+        "2",
+        "--folder",
+        tmp_path / "kept",
+    ]
     done = run("select", folder / "vectors.csv", *options)
     assert "2 of 3 measures, chosen on 30 held-out rows" in done.stdout
     assert done.stdout.splitlines()[-1].startswith(f"besvm train {folder / 'vectors.csv'} --measure ")
+    assert done.stdout.endswith(" --label class -o MODEL\n")
     plain = json.loads(run("select", folder / "vectors.csv", *options, "-o", model, "--json").stdout)
     assert len(plain["measures"]) == 2
     assert besvm.load(model).facts_["measures"] == plain["measures"]

@@ -17,7 +17,12 @@ _inside: ContextVar[bool] = ContextVar("besvm_progress", default=False)  # of ot
 def say(verbose: int, text: str) -> None:
     """Print a message for people, on standard error, at verbosity 1 and above."""
     if verbose >= 1:
-        print(f"besvm: {text}", file=sys.stderr, flush=True)
+        print(f"besvm: {printable(text)}", file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """Return text without what would command a terminal: names come from strangers' files."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)
 
 
 class Progress:

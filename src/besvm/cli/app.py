@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from besvm._support.progress import printable
 from besvm.cli import options as o
 from besvm.commands.errors import EXPECTED, INTERRUPTED, exit_code, is_of_output, sentence, warnings_as_lines
 
@@ -58,7 +59,7 @@ def command(interrupted: str = STOPPED) -> Callable[[Command], Command]:
 
 def show(as_json: bool, plain: Any, text: str) -> None:
     """Print a result, for programs or for people."""
-    typer.echo(json.dumps(plain, indent=2, ensure_ascii=False) if as_json else text)
+    typer.echo(json.dumps(plain, indent=2, ensure_ascii=False) if as_json else printable(text))
 
 
 def _version(wanted: bool) -> None:

@@ -34,14 +34,14 @@ def train(
 ) -> None:
     """Train a model on your data and save it.
 
-    The kind of data and the measures are guessed, and said. A fifth of the rows is held out to measure the accuracy;
-    then all are trained on.
+    The kind of data and the measures are guessed, and said.
+    A fifth of the rows is held out to measure the accuracy, then all are trained on.
 
     \b
-    besvm train pets/ -o pets.besvm                            images, a folder for each class
-    besvm train people.csv --label sex -o sex.besvm            a table of numbers, categories, texts
-    besvm train GunPoint_TRAIN.ts -m msm -m twe -o gun.besvm   time series, by two measures
-    besvm train pets/ --size large --plan -o pets.besvm        how long would it take?
+    besvm train pets/ -o pets.besvm
+    besvm train people.csv --label sex -o sex.besvm
+    besvm train GunPoint_TRAIN.ts -m msm -m twe -o gun.besvm
+    besvm train pets/ --size large --plan -o pets.besvm
     """
     from besvm.commands import planning
     from besvm.commands import train as it
@@ -60,20 +60,17 @@ def predict(
     model: o.Model,
     data: o.Data,
     out: o.File = None,
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Also the probability of every class.")
-    ] = False,
+    probabilities: Annotated[bool, typer.Option("--probabilities", help="Also give the probabilities.")] = False,
     skip_unreadable: o.SkipUnreadable = False,
     jobs: o.Jobs = None,
     force: o.Force = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON on lines instead of CSV.")] = False,
 ) -> None:
-    """Predict the class of every sample, in memory that does not grow with their number.
+    """Predict the class of every sample, in constant memory.
 
+    \b
     besvm predict pets.besvm new-photos/ -o pets.csv
-
     besvm predict pets.besvm cat.jpg --probabilities
-
     cat names.txt | besvm predict sex.besvm - --json
     """
     from besvm.commands.predict import predict as it
@@ -94,7 +91,9 @@ def evaluate(
 ) -> None:
     """Measure how well a model does on samples whose classes are known.
 
+    \b
     besvm evaluate gun.besvm GunPoint_TEST.ts
+    besvm evaluate sex.besvm people.csv --label sex --json
     """
     from besvm.commands import evaluate as it
 
@@ -105,7 +104,11 @@ def evaluate(
 
 @command()
 def inspect(model: o.Model, as_json: o.Json = False) -> None:
-    """Show what a model file holds: measures, exemplars, classes, accuracy, and how it was trained."""
+    """Show what a model file holds, and how it was trained.
+
+    \b
+    besvm inspect pets.besvm
+    """
     from besvm.commands import inspect as it
 
     found = it.inspect(model)
@@ -137,8 +140,8 @@ def select(
 ) -> None:
     """Choose among many measures, one after the other, by held-out accuracy.
 
+    \b
     besvm select GunPoint_TRAIN.ts
-
     besvm select pets/ -m H8R -m 'H4(2,0)' -m P6 -n 2 -o pets.besvm
     """
     from besvm.commands import select as it
@@ -149,4 +152,4 @@ def select(
     recipe = Recipe(measure or [], "small", o.as_basis(basis), weight, seed, jobs, memory_limit)
     options: dict[str, Any] = {"n_measures": n, "min_gain": min_gain, "folder": folder, "force": force}
     found = it.select(data, out, reading=reading, recipe=recipe, check=Check(holdout), **options)
-    show(as_json, found[1], it.shown(*found, data))
+    show(as_json, found[1], it.shown(*found, data, reading))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from besvm._support.progress import say
+from besvm._support.progress import printable, say
 
 WRONG, FAILED, INTERRUPTED = 2, 1, 130  # what was given is wrong; something failed on the way; Ctrl-C
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -24,7 +24,7 @@ def sentence(error: BaseException) -> str:
         text = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     else:
         text = str(error) or type(error).__name__
-    return " ".join(text.split())
+    return printable(" ".join(text.split()))
 
 
 def exit_code(error: BaseException) -> int:

@@ -148,7 +148,8 @@ def shared_basis(basis: float | None, n: int) -> Any:
 
 def listed(measures: list[Measure]) -> str:
     """Return what the measures are called, for people."""
-    return " + ".join(measure.label for measure in measures)
+    scaled = any(isinstance(measure.features, StandardScaler) for measure in measures)
+    return " + ".join(measure.label for measure in measures) + (" (columns scaled to unit variance)" if scaled else "")
 
 
 def _refuse_other_kind(name: str, kind: str, data: Data) -> None:

@@ -66,9 +66,10 @@ def select(
     return search.report(), plain
 
 
-def shown(report: str, plain: dict[str, Any], data: str) -> str:
+def shown(report: str, plain: dict[str, Any], data: str, reading: Reading) -> str:
     """Return what was chosen, for people, and how to train with it."""
     if plain["model"] is not None:
         return f"{report}\nmodel     {plain['model']}"
-    options = " ".join(f"--measure {shlex.quote(name)}" for name in plain["measures"])
-    return f"{report}\nbesvm train {shlex.quote(data)} {options} -o MODEL"
+    options = [("--measure", name) for name in plain["measures"]] + reading.options()
+    words = [shlex.quote(str(word)) for pair in options for word in pair]
+    return f"{report}\nbesvm train {shlex.quote(data)} {' '.join(words)} -o MODEL"

@@ -34,6 +34,11 @@ class Reading:
     labels: str | None = None
     skip_unreadable: bool = False
 
+    def options(self) -> list[tuple[str, Any]]:
+        """Return it as options of the command line."""
+        named = [("--label", self.label), ("--kind", self.kind), ("--image-size", self.size), ("--labels", self.labels)]
+        return [pair for pair in named if pair[1] is not None] + [("--column", one) for one in self.columns or ()]
+
     def read(self, path: str, memory_limit: Limit) -> Data:
         """Read the samples to train on, say what was found, and refuse what nothing can be learned from."""
         data = read(path, **vars(self), memory_limit=memory_limit)

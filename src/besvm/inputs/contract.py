@@ -14,7 +14,8 @@ from besvm._support.rows import n_rows, take
 from besvm._support.validation import shown
 
 KINDS = ("images", "series", "text", "sequences", "vectors", "records", "precomputed")
-TYPES = ("number", "date", "category", "text")  # of the columns of a table
+PLURAL = {"number": "numbers", "date": "dates", "category": "categories", "text": "texts"}  # that columns may hold
+TYPES = tuple(PLURAL)
 
 _WHOLE = re.compile(r"([-+]?\d+)\.0*")
 

@@ -13,7 +13,7 @@ import numpy as np
 from besvm._support.validation import shown
 from besvm.inputs import columns as made
 from besvm.inputs.columns import Profile
-from besvm.inputs.contract import Asked, Block, Layout, Source, as_label, counted
+from besvm.inputs.contract import PLURAL, Asked, Block, Layout, Source, as_label, counted
 
 LABELS = ("label", "class", "target", "y")
 NAMES = ("id", "index", "", "unnamed: 0")  # what pandas calls its index, among others
@@ -21,7 +21,6 @@ PROFILED = 4000  # rows at a time
 MEASURED = ("number", "date")
 OF_NUMBERS = ("vectors", "series", "precomputed")
 OF_TEXTS = ("text", "sequences")
-PLURAL = {"number": "numbers", "date": "dates", "category": "categories", "text": "texts"}
 MANY = 6  # columns that are named one by one
 
 T = TypeVar("T")
