@@ -119,8 +119,8 @@ def test_what_people_see(folder, iris, tmp_path):
     assert model.startswith(f"model     {tmp_path / 'm.besvm'} (")
     shown = run("inspect", iris).stdout
     for part in (
-        "model     BESVMClassifier, C = ",
-        "kind      vectors",
+        "model       BESVMClassifier, C = ",
+        "kind        vectors",
         "150 rows, 3-fold cross-validation)",
         "3: a, b, c",
     ):

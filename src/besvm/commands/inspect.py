@@ -17,20 +17,10 @@ from besvm.inputs.contract import PLURAL
 MANY = 12  # classes, or columns, that are named
 WIDEST = 80  # characters of a similarity
 FUNCTION = re.compile(r"<function (\w+) at 0x[0-9a-f]+>")
-OWN = {
-    "kind",
-    "columns",
-    "label",
-    "size",
-    "source",
-    "rows",
-    "accuracy",
-    "classes",
-    "measures",
-    "besvm",
-    "sklearn",
-    "seed",
-}
+OWN = (  # facts that are shown in words
+    *("kind", "columns", "label", "size", "source", "rows", "accuracy", "classes", "measures", "seed"),
+    *("besvm", "sklearn"),
+)
 
 
 def inspect(path: str) -> dict[str, Any]:

@@ -28,8 +28,11 @@ def train(
     say(1, f"{samples.kind}: {listed(measures)}")
     if plan:
         return {"model": out, **make_plan(samples, measures, recipe, check)}
+    assert samples.y is not None, "or it would have been refused"
     start = perf_counter()
-    accuracy = check.accuracy(recipe, samples, measures)
+    stages = check.stages(samples.y, recipe.seed)
+    accuracy = check.accuracy(recipe, samples, measures, stages)
+    stages.begin(f"training on all {len(samples):,} rows", len(samples))
     model = recipe.estimator(measures, len(samples)).fit(samples.X, samples.y)
     seconds = perf_counter() - start
     labels = [measure.label for measure in measures]

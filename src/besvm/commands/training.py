@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from besvm import BESVMClassifier
 from besvm._support.progress import say
 from besvm._support.rows import take
+from besvm._support.units import show_seconds
 from besvm._support.validation import check_memory_limit, check_n_jobs, check_seed, is_whole, shown
 from besvm.blocks.plan import Limit
 from besvm.commands.measures import check_size, chosen, shared_basis, with_basis
@@ -21,6 +24,8 @@ from besvm.inputs.contract import counted
 from besvm.linear import check_c
 from besvm.measures import Measure
 from besvm.similarities import resolve
+
+WORTH_SAYING = 2.0  # seconds that are left
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,22 @@ class Recipe:
         )
 
 
+class Stages:
+    """Says on a terminal what is being trained, and about how long it takes until ``total`` rows were trained on."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.done, self._rows = total, 0, 0
+        self._start = monotonic()
+
+    def begin(self, what: str, rows: int) -> None:
+        """Say what comes next."""
+        self.done += self._rows
+        self._rows = rows
+        left = (monotonic() - self._start) * (self.total - self.done) / max(1, self.done)
+        about = f"; about {show_seconds(left)} left in all" if self.done and left > WORTH_SAYING else ""
+        say(int(sys.stderr.isatty()), what + about)
+
+
 @dataclass(frozen=True)
 class Check:
     """How to find out how good a model is before it is trained on all rows."""
@@ -113,18 +134,25 @@ class Check:
         train, test = train_test_split(rows, test_size=n_test, stratify=y if proportional else None, random_state=seed)
         yield np.sort(train), np.sort(test)
 
+    def stages(self, y: np.ndarray, seed: int) -> Stages:
+        """Return what will say how far the training is, that on all rows at the end."""
+        checked = sum(len(train) for train, _ in self.splits(y, seed)) if self.wanted else 0
+        return Stages(checked + len(y))
+
     @property
     def how(self) -> str:
         """What is done, in words."""
         return "held out" if self.folds is None else f"{self.folds}-fold cross-validation"
 
-    def accuracy(self, recipe: Recipe, data: Data, measures: list[Measure]) -> Accuracy | None:
+    def accuracy(self, recipe: Recipe, data: Data, measures: list[Measure], stages: Stages) -> Accuracy | None:
         """Return the accuracy on rows that were not trained on; None if it is not wanted, or cannot be told."""
         if not self.wanted:
             return None
         right = n = 0
         y = _classes(data)
-        for train, test in self.splits(y, recipe.seed):
+        for fold, (train, test) in enumerate(self.splits(y, recipe.seed), start=1):
+            which = "" if self.folds is None else f", fold {fold} of {self.folds}"
+            stages.begin(f"checking{which}: {len(train):,} rows to train on, {len(test):,} to test", len(train))
             if len(np.unique(y[train])) < 2:
                 say(1, "note: there are too few samples to hold any out, so that the accuracy is not known")
                 return None

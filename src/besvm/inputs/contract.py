@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -124,6 +124,7 @@ class Source(ABC):
     kinds: tuple[str, ...] = ()  # that it can be read as
     total: int = 0  # how much there is to read, in bytes or samples; 0: nobody knows
     done: int = 0  # how much of that was read so far
+    watcher: Callable[[], None] | None = None  # called now and then while it is looked at
 
     @abstractmethod
     def layout(self, asked: Asked) -> Layout:

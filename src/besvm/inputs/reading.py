@@ -177,7 +177,9 @@ def _opened(path: Any, label: Any, columns: Any, kind: Any, size: Any, skip: boo
     check_kind(kind)
     asked = Asked(kind, label, as_columns(columns), _as_size(size), skip)
     source = open_source(path, asked)
-    return source, source.layout(asked)
+    with progress(f"looking at {source.name}", source.total) as bar:
+        source.watcher = lambda: bar.advance(source.done - bar.done)
+        return source, source.layout(asked)
 
 
 def _as_size(size: Any) -> tuple[int, int] | None:

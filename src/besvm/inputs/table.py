@@ -78,6 +78,8 @@ class TableSource(Source):
         for lines, block in _transposed(self.records(), PROFILED):
             for profile, values in zip(profiles.values(), block, strict=True):
                 profile.add(values, lines)
+            if self.watcher is not None:
+                self.watcher()
         n = next(iter(profiles.values())).n
         if n == 0:
             raise ValueError(f"{self.name} must hold a row for every sample, but has none below the names of columns")
