@@ -15,6 +15,7 @@ import besvm.baselines
 import besvm.basis
 import besvm.datasets
 import besvm.features
+import besvm.inputs
 import besvm.files
 import besvm.measures
 import besvm.normalize
@@ -45,6 +46,7 @@ MODULES = {
     "besvm.datasets": ["load_cifar10", "fetch_cifar10", "load_images", "make_toy"],
     "besvm.testing": ["check_similarity"],
     "besvm.measures": ["mirrored", "parse_shorthand"],
+    "besvm.inputs": ["read", "stream", "as_trained", "Data"],
     "besvm.files": ["describe", "savable", "ModelFileError"],
     "besvm.features": ["mirror", "Shifts", "Rotations", "Crops"],
 }

@@ -63,7 +63,7 @@ MISTAKES = {
     "train few.csv": "few.csv must have at least two samples for each class, got 3 samples of 3",
     "train one.csv": "one.csv must have samples of at least two classes, got only x",
     "train plain.txt": "plain.txt must have a class for every sample to train on, got none; name the column",
-    "train good.csv --kind images": "good.csv must hold images, but is a table, which holds vectors or records",
+    "train good.csv --kind images": "good.csv must hold images, but is a table",
     "train good.csv --kind pictures": "kind must be one of images, series, text",
     "train good.csv --measure rbff": "--measure must be a known name, got 'rbff'; did you mean 'rbf'?",
     "train good.csv --measure edit": "--measure edit compares text, but good.csv holds vectors",

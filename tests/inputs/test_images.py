@@ -64,7 +64,7 @@ def test_folders_that_hold_no_classes(folder):
     with pytest.raises(ValueError, match=r"birds must hold a folder of images for each class, or images, got neither"):
         read(folder / "birds")
     (folder / "birds").rmdir()
-    with pytest.raises(ValueError, match=r"pets must hold text, but is a folder of images, which holds images"):
+    with pytest.raises(ValueError, match=r"pets must hold text, but is a folder of images"):
         read(folder, kind="text")
 
 

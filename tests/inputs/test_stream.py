@@ -81,7 +81,7 @@ def test_bad_wishes(tmp_path):
     path.write_text("a,y\n1,2\n")
     with pytest.raises(ValueError, match=r"kind must be one of images, series, .*, got 'pictures'"):
         read(path, kind="pictures")
-    with pytest.raises(ValueError, match=r"t.csv must hold images, but is a table, which holds vectors or records"):
+    with pytest.raises(ValueError, match=r"t.csv must hold images, but is a table"):
         read(path, kind="images")
     with pytest.raises(ValueError, match=r"columns must name at least one column, got none"):
         read(path, columns=[])

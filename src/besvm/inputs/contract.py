@@ -137,7 +137,7 @@ class Source(ABC):
     def refuse_kind(self, kind: str | None) -> None:
         """Refuse a kind of data that this cannot be read as."""
         if kind is not None and kind not in self.kinds:
-            raise ValueError(f"{self.name} must hold {kind}, but is {self.what}, which holds {' or '.join(self.kinds)}")
+            raise ValueError(f"{self.name} must hold {kind}, but is {self.what}")
 
 
 def check_kind(kind: Any) -> None:
