@@ -16,6 +16,7 @@ import besvm.basis
 import besvm.datasets
 import besvm.explanations
 import besvm.features
+import besvm.inputs
 import besvm.files
 import besvm.measures
 import besvm.normalize
@@ -47,6 +48,7 @@ MODULES = {
     "besvm.datasets": ["load_cifar10", "fetch_cifar10", "load_images", "make_toy"],
     "besvm.testing": ["check_similarity"],
     "besvm.measures": ["mirrored", "parse_shorthand"],
+    "besvm.inputs": ["read", "stream", "as_trained", "Data"],
     "besvm.files": ["describe", "savable", "ModelFileError"],
     "besvm.features": ["mirror", "Shifts", "Rotations", "Crops"],
 }

@@ -7,6 +7,7 @@ EXTRA_OF = {
     "matplotlib": "plots",
     "pooch": "data",
     "PIL": "data",
+    "pyarrow": "tables",
     "rapidfuzz": "text",
     "pyopal": "bio",
     "scoring_matrices": "bio",

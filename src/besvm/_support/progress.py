@@ -4,17 +4,25 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from time import monotonic
 from typing import Any
 
 BAR_AFTER = 1.0  # seconds: shorter work should not flicker
 LINE_EVERY = 5.0  # seconds between plain lines
 
+_inside: ContextVar[bool] = ContextVar("besvm_progress", default=False)  # of other work that shows its own bar
+
 
 def say(verbose: int, text: str) -> None:
     """Print a message for people, on standard error, at verbosity 1 and above."""
     if verbose >= 1:
-        print(f"besvm: {text}", file=sys.stderr, flush=True)
+        print(f"besvm: {printable(text)}", file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """Return text without what would command a terminal: names come from strangers' files."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)
 
 
 class Progress:
@@ -24,7 +32,7 @@ class Progress:
         self.what, self.total, self.verbose = what, total, verbose
         self.done = 0
         self._start = self._last_line = monotonic()
-        self._on_terminal = sys.stderr.isatty()
+        self._on_terminal = sys.stderr.isatty() and not _inside.get()
         self._bar: Any = None
         self._task: Any = None
         self._closed = False
@@ -85,9 +93,14 @@ class Progress:
 
 @contextmanager
 def progress(what: str, total: int = 0, verbose: int = 0) -> Iterator[Progress]:
-    """Show the progress of the work inside the ``with``; ``total`` 0 means that nobody knows how much there is."""
+    """Show the progress of the work inside the ``with``; ``total`` 0 means that nobody knows how much there is.
+
+    There is one bar at a time: parts of the work that count their own progress stay silent.
+    """
     shown = Progress(what, total, verbose)
+    token = _inside.set(True)
     try:
         yield shown
     finally:
+        _inside.reset(token)
         shown.close()

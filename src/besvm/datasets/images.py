@@ -60,7 +60,7 @@ def load_images(
     images: Any = [] if size is None else np.empty((len(paths), *size, 3), dtype=np.uint8)
     labels: list[str] = []
     problems: list[str] = []
-    for label, image in zip(classes, _read_images(paths, size), strict=True):
+    for label, image in zip(classes, read_images(paths, size), strict=True):
         if isinstance(image, str):
             problems.append(image)
             continue
@@ -97,7 +97,7 @@ def _list_images(folder: Path) -> tuple[list[Path], list[str]]:
     return [file for found in files.values() for file in found], [name for name, found in files.items() for _ in found]
 
 
-def _read_images(paths: list[Path], size: tuple[int, int] | None) -> Iterator[np.ndarray | str]:
+def read_images(paths: list[Path], size: tuple[int, int] | None) -> Iterator[np.ndarray | str]:
     """Yield every image (h, w, 3), or what is wrong with it."""
     bomb = optional("PIL.Image", "reading images").DecompressionBombWarning
     with warnings.catch_warnings(action="ignore", category=bomb):  # our own limit is lower, and speaks

@@ -1,0 +1,5 @@
+"""`python -m besvm.cli`."""
+
+from besvm.cli import run
+
+run()

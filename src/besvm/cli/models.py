@@ -1,0 +1,178 @@
+"""The commands for your own data: train, predict, evaluate, inspect, select."""
+
+from typing import Annotated, Any
+
+import typer
+
+from besvm.cli import options as o
+from besvm.cli.app import command, show
+
+
+@command()
+def train(
+    data: o.Data,
+    out: o.Out,
+    measure: o.Measures = None,
+    size: o.Size = "small",
+    basis: o.Basis = None,
+    loss_weight: o.LossWeight = "auto",
+    seed: o.Seed = 0,
+    label: o.Label = None,
+    column: o.Columns = None,
+    kind: o.Kind = None,
+    image_size: o.ImageSize = None,
+    labels: o.LabelsFile = None,
+    skip_unreadable: o.SkipUnreadable = False,
+    holdout: o.Holdout = 0.2,
+    cv: o.Folds = None,
+    no_check: o.NoCheck = False,
+    jobs: o.Jobs = None,
+    memory_limit: o.MemoryLimit = None,
+    plan: o.Plan = False,
+    force: o.Force = False,
+    as_json: o.Json = False,
+) -> None:
+    """Train a model on your data and save it.
+
+    The kind of data and the measures are guessed, and said.
+    A fifth of the rows is held out to measure the accuracy, then all are trained on.
+
+    \b
+    besvm train pets/ -o pets.besvm
+    besvm train people.csv --label sex -o sex.besvm
+    besvm train GunPoint_TRAIN.ts -m msm -m twe -o gun.besvm
+    besvm train pets/ --size large --plan -o pets.besvm
+    """
+    from besvm.commands import planning
+    from besvm.commands import train as it
+    from besvm.commands.training import Check, Reading, Recipe
+
+    reading = Reading(label, column, kind, image_size, labels, skip_unreadable)
+    weight = o.as_loss_weight(loss_weight)
+    recipe = Recipe(measure or [], size, o.as_basis(basis), weight, seed, jobs, memory_limit)
+    check = Check(holdout, cv, not no_check)
+    done = it.train(data, out, reading=reading, recipe=recipe, check=check, force=force, plan=plan)
+    show(as_json, done, planning.shown(done) if plan else it.shown(done))
+
+
+@command()
+def predict(
+    model: o.Model,
+    data: o.Data,
+    out: o.File = None,
+    probabilities: Annotated[bool, typer.Option("--probabilities", help="Also give the probabilities.")] = False,
+    skip_unreadable: o.SkipUnreadable = False,
+    jobs: o.Jobs = None,
+    force: o.Force = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON on lines instead of CSV.")] = False,
+) -> None:
+    """Predict the class of every sample, in constant memory.
+
+    \b
+    besvm predict pets.besvm new-photos/ -o pets.csv
+    besvm predict pets.besvm cat.jpg --probabilities
+    cat names.txt | besvm predict sex.besvm - --json
+    """
+    from besvm.commands.predict import predict as it
+
+    options: dict[str, Any] = {"skip_unreadable": skip_unreadable, "jobs": jobs, "force": force}
+    it(model, data, out, probabilities=probabilities, as_json=as_json, **options)
+
+
+@command()
+def evaluate(
+    model: o.Model,
+    data: o.Data,
+    label: o.Label = None,
+    labels: o.LabelsFile = None,
+    skip_unreadable: o.SkipUnreadable = False,
+    jobs: o.Jobs = None,
+    as_json: o.Json = False,
+) -> None:
+    """Measure how well a model does on samples whose classes are known.
+
+    \b
+    besvm evaluate gun.besvm GunPoint_TEST.ts
+    besvm evaluate sex.besvm people.csv --label sex --json
+    """
+    from besvm.commands import evaluate as it
+
+    options: dict[str, Any] = {"label": label, "labels": labels, "skip_unreadable": skip_unreadable, "jobs": jobs}
+    found = it.evaluate(model, data, **options)
+    show(as_json, found[2], it.shown(*found))
+
+
+@command()
+def inspect(model: o.Model, as_json: o.Json = False) -> None:
+    """Show what a model file holds, and how it was trained.
+
+    \b
+    besvm inspect pets.besvm
+    """
+    from besvm.commands import inspect as it
+
+    found = it.inspect(model)
+    show(as_json, found, it.shown(found))
+
+
+@command(interrupted="interrupted; with --folder, the same command continues from here")
+def select(
+    data: o.Data,
+    out: o.MaybeOut = None,
+    measure: o.Measures = None,
+    n: Annotated[int, typer.Option("--number", "-n", help="How many measures to choose.")] = 4,
+    min_gain: Annotated[float | None, typer.Option(help="Stop where a measure adds less to the accuracy.")] = None,
+    folder: Annotated[str | None, typer.Option(help="Where to keep what is computed, to go on after a stop.")] = None,
+    basis: o.Basis = None,
+    loss_weight: o.LossWeight = "1",
+    seed: o.Seed = 0,
+    label: o.Label = None,
+    column: o.Columns = None,
+    kind: o.Kind = None,
+    image_size: o.ImageSize = None,
+    labels: o.LabelsFile = None,
+    skip_unreadable: o.SkipUnreadable = False,
+    holdout: o.Holdout = 0.2,
+    jobs: o.Jobs = None,
+    memory_limit: o.MemoryLimit = None,
+    force: o.Force = False,
+    as_json: o.Json = False,
+) -> None:
+    """Choose among many measures, one after the other, by held-out accuracy.
+
+    \b
+    besvm select GunPoint_TRAIN.ts
+    besvm select pets/ -m H8R -m 'H4(2,0)' -m P6 -n 2 -o pets.besvm
+    """
+    from besvm.commands import select as it
+    from besvm.commands.training import Check, Reading, Recipe
+
+    reading = Reading(label, column, kind, image_size, labels, skip_unreadable)
+    weight = o.as_loss_weight(loss_weight)
+    recipe = Recipe(measure or [], "small", o.as_basis(basis), weight, seed, jobs, memory_limit)
+    options: dict[str, Any] = {"n_measures": n, "min_gain": min_gain, "folder": folder, "force": force}
+    found = it.select(data, out, reading=reading, recipe=recipe, check=Check(holdout), **options)
+    show(as_json, found[1], it.shown(*found, data, reading))
+
+
+@command()
+def explain(
+    model: o.Model,
+    data: o.Data,
+    row: Annotated[str, typer.Option(help="The sample's name, or its number, from 1 on; -1 is the last.")] = "1",
+    top: Annotated[int, typer.Option(help="How many exemplars to list.", min=1)] = 10,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", help="A picture (.png, .svg) or a page (.html) to write as well.")
+    ] = None,
+    force: o.Force = False,
+    as_json: o.Json = False,
+) -> None:
+    """Say which exemplars pulled the decision for a sample to which class, and how they match.
+
+    \b
+    besvm explain pets.besvm photos --row cats/7.png -o why.png
+    besvm explain gun.besvm GunPoint_TEST.ts --row 12 --json
+    """
+    from besvm.commands import explain as it
+
+    show(as_json, *it.explain(model, data, row, top=top, out=out, force=force))

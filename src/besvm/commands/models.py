@@ -1,0 +1,58 @@
+"""Models from files, and the samples they are to judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from besvm._support.progress import say
+from besvm.inputs import Data, Stream, as_trained, read, stream
+
+
+def load_model(path: str, *, classifies: bool = True) -> Any:
+    """Load a model; refuse what predicts no classes, if it is to."""
+    from besvm.files import load
+
+    if not Path(path).expanduser().is_file():
+        raise FileNotFoundError(f"{path!r} must be a model file, as `besvm train` writes it, but there is none")
+    model = load(Path(path).expanduser())
+    if classifies and not hasattr(model, "predict"):
+        raise ValueError(f"{path!r} must hold a classifier, got a {type(model).__name__}, which predicts no classes")
+    return model
+
+
+def samples_for(
+    model: Any, name: str, data: str, *, label: str | None = None, labels: str | None = None, skip: bool = False
+) -> Stream:
+    """Open samples as those that a model was trained on; what is of another kind is refused."""
+    known = _known(model, label)
+    with _refusing_other_kinds(name, known["kind"]):
+        found = stream(data, **known, labels=labels, skip_unreadable=skip)
+    if known["kind"] is None:
+        say(1, f"{found.layout.said} (the model does not say what it was trained on)")
+    return found
+
+
+def read_for(model: Any, name: str, data: str, *, label: str | None = None, skip: bool = False) -> Data:
+    """Read samples as those that a model was trained on, all at once; what is of another kind is refused."""
+    known = _known(model, label)
+    with _refusing_other_kinds(name, known["kind"]):
+        return read(data, **known, skip_unreadable=skip)
+
+
+def _known(model: Any, label: str | None) -> dict[str, Any]:
+    known = as_trained(getattr(model, "facts_", {}))
+    return known if label is None else known | {"label": label}
+
+
+@contextmanager
+def _refusing_other_kinds(name: str, kind: str | None) -> Iterator[None]:
+    """Say which model it is that wants samples of another kind."""
+    try:
+        yield
+    except ValueError as error:
+        if kind is not None and f"must hold {kind}" in str(error):
+            raise ValueError(f"{Path(name).name} compares {kind}, and {error}") from None
+        raise

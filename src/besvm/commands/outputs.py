@@ -1,0 +1,64 @@
+"""Where results go: files that are written whole or not at all, devices, and standard output; and plain tables."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from besvm._support.files import whole_file
+from besvm.commands.errors import FULL, UNWRITTEN
+
+
+def check_new(path: str, force: bool, *, device: bool = False) -> Path:
+    """Return the path of a file to be written; refuse, before any work, what is there already or cannot be made."""
+    if not path:
+        raise ValueError("-o must be the name of a file, got an empty text")
+    target = Path(path).expanduser()
+    if target.is_dir():
+        raise ValueError(f"-o must be the name of a file, got the folder {path!r}; add the name of a file to it")
+    if target.exists() and not target.is_file():
+        if device:
+            return target
+        raise ValueError(f"-o must be the name of a file, got {path!r}, which is a device or a pipe")
+    if target.exists() and not force:
+        raise ValueError(f"{path!r} is there already and is kept; choose another name, or pass --force to replace it")
+    nearest = next(parent for parent in target.absolute().parents if parent.exists())
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
+        raise ValueError(f"{path!r} {UNWRITTEN}: {str(nearest)!r} is no folder that can be written to; choose another")
+    return target
+
+
+@contextmanager
+def output(target: Path | None) -> Iterator[TextIO]:
+    """Yield what to write lines to: standard output, a device or pipe, or a file that is there once it is whole."""
+    if target is None:
+        yield sys.stdout
+        return
+    try:
+        if target.exists() and not target.is_file():
+            with open(target, "w", encoding="utf-8", newline="") as stream:
+                yield stream
+            return
+        with whole_file(target) as unfinished, open(unfinished, "w", encoding="utf-8", newline="") as stream:
+            yield stream
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise OSError(error.errno, f"{target} {UNWRITTEN}: {error.strerror}") from error
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Return rows in columns, the first ``left`` of them to the left and the others to the right."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = []
+    for row in (header, *rows):
+        cells = [
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,65 @@
+"""`besvm train`: from a file or folder to a model file."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+from besvm._support.progress import say
+from besvm._support.units import show_bytes, show_seconds
+from besvm.commands.measures import listed
+from besvm.commands.outputs import check_new
+from besvm.commands.planning import make_plan
+from besvm.commands.training import Check, Reading, Recipe, facts_of
+
+
+def train(
+    data: str, out: str, *, reading: Reading, recipe: Recipe, check: Check, force: bool = False, plan: bool = False
+) -> dict[str, Any]:
+    """Train a model and save it; return what was done, or with ``plan`` what would be.
+
+    The accuracy is measured on rows that are held out; then all rows are trained on.
+    """
+    from besvm.files import save
+
+    target = check_new(out, force)
+    samples = reading.read(data, recipe.memory_limit)
+    measures = recipe.chosen(samples)
+    say(1, f"{samples.kind}: {listed(measures)}")
+    if plan:
+        return {"model": out, **make_plan(samples, measures, recipe, check)}
+    assert samples.y is not None, "or it would have been refused"
+    start = perf_counter()
+    stages = check.stages(samples.y, recipe.seed)
+    accuracy = check.accuracy(recipe, samples, measures, stages)
+    stages.begin(f"training on all {len(samples):,} rows", len(samples))
+    model = recipe.estimator(measures, len(samples)).fit(samples.X, samples.y)
+    seconds = perf_counter() - start
+    labels = [measure.label for measure in measures]
+    save(model, target, facts=facts_of(samples, accuracy, seed=recipe.seed, measures=labels))
+    return {
+        "model": out,
+        "kind": samples.kind,
+        "rows": len(samples),
+        "classes": model.classes_.tolist(),
+        "measures": labels,
+        "exemplars": model.n_basis_,
+        "C": model.C_,
+        "accuracy": None if accuracy is None else accuracy.facts(),
+        "seconds": round(seconds, 3),
+        "bytes": target.stat().st_size,
+    }
+
+
+def shown(done: dict[str, Any]) -> str:
+    """Return what was done, for people."""
+    from besvm.commands.scores import Accuracy
+
+    known = done["accuracy"]
+    accuracy = "not measured" if known is None else str(Accuracy(**known))
+    size = f"{show_bytes(done['bytes'])}, {done['exemplars']:,} exemplars"
+    return (
+        f"accuracy  {accuracy}\n"
+        f"trained   on all {done['rows']:,} rows, {len(done['classes'])} classes, in {show_seconds(done['seconds'])}\n"
+        f"model     {done['model']} ({size})"
+    )

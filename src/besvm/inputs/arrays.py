@@ -1,0 +1,190 @@
+"""NumPy's .npy and .npz files: headers are checked first, rows read a few at a time, and nothing is unpickled."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.lib import format as npy
+
+from besvm._support.validation import shown
+from besvm.inputs.contract import Asked, Block, Layout, Source, as_label, counted
+from besvm.inputs.images import resized, usual_size
+
+SAMPLES, CLASSES = ("X", "x", "data", "arr_0"), ("y", "Y", "labels", "label", "target", "arr_1")
+HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+LABEL_BYTES = 1 << 30  # that the classes may take
+
+
+class Header(NamedTuple):
+    """What an array file says of itself."""
+
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: np.dtype[Any]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the whole array."""
+        return prod(self.shape) * self.dtype.itemsize
+
+
+class ArrayFile(Source):
+    """An .npz file with the arrays X and y, or an .npy file with X alone."""
+
+    kinds = ("vectors", "series", "images", "precomputed", "text", "sequences")
+    what = "an array"
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.name = path, path.name
+
+    def layout(self, asked: Asked) -> Layout:
+        samples, classes = self._members()
+        with self._open(samples) as (_, header):
+            self.total = header.shape[0]
+        self.what = f"an array of shape {header.shape} and type {header.dtype}"
+        kind = self._kind(header, asked.kind)
+        size = None
+        if kind == "images":
+            size = asked.size or usual_size([header.shape[1:3]])
+        said = f"{self.name}: {counted(self.total, 'rows')} of {kind}, {self.what}"
+        said += "" if size is None or size == header.shape[1:3] else f", made {size[0]} x {size[1]} pixels"
+        label = None if classes is None else "y"
+        nbytes = header.nbytes * (8 // min(8, header.dtype.itemsize) if kind in ("vectors", "precomputed") else 1)
+        return Layout(kind, label=label, size=size, rows=self.total, nbytes=nbytes, said=said)
+
+    def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
+        self.done = 0
+        samples, classes = self._members()
+        labels = None if classes is None else self._labels(classes)
+        with self._open(samples) as (file, header):
+            for X in self._rows(file, header, rows):
+                place = slice(self.done, self.done + len(X))
+                own = None if labels is None else labels[place]
+                names = [str(number + 1) for number in range(place.start, place.stop)]
+                yield Block(_as_kind(X, layout), own, names)
+                self.done = place.stop
+
+    def _kind(self, header: Header, asked: str | None) -> str:
+        axes, of = len(header.shape), header.dtype.kind
+        fits: tuple[str, ...]
+        if of == "U" and axes == 1:
+            fits = ("text", "sequences")
+        elif of in "biuf" and axes == 2:
+            fits = ("vectors", "series", "precomputed")
+        elif of in "biuf" and axes == 3:
+            fits = ("images", "series") if header.dtype == np.uint8 else ("series", "images", "precomputed")
+        elif of in "biuf" and axes == 4 and header.shape[3] in (1, 3):
+            fits = ("images",)
+        else:
+            raise ValueError(
+                f"{self.name} must hold numbers, a row for every sample, series (n, channels, moments), images "
+                f"(n, height, width, 3) or texts, got {self.what}"
+            )
+        if 0 in header.shape:
+            raise ValueError(f"{self.name} must hold samples, but is empty: {self.what}")
+        if asked is not None and asked not in fits:
+            raise ValueError(f"{self.name} must hold {asked}, but is {self.what}, which holds {' or '.join(fits)}")
+        return asked or fits[0]
+
+    def _members(self) -> tuple[str | None, str | None]:
+        """Return what the arrays of the samples and of the classes are called in the file; None: there is none."""
+        if self.path.suffix.lower() == ".npy":
+            return None, None
+        with self._zip() as archive:
+            names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+        y = next((name for name in CLASSES if name in names), None)
+        X = next((name for name in SAMPLES if name in names), None)
+        others = [name for name in names if name != y]
+        if X is None and len(others) == 1:
+            X = others[0]
+        if X is None:
+            raise ValueError(f"{self.name} must hold an array X, and y with the classes, got {shown(names)}")
+        return X, y
+
+    @contextmanager
+    def _zip(self) -> Iterator[zipfile.ZipFile]:
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                yield archive
+        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+            raise ValueError(f"{self.name} must be an .npz file, but is damaged or another file: {error}") from None
+
+    @contextmanager
+    def _open(self, member: str | None) -> Iterator[tuple[IO[bytes], Header]]:
+        """Open an array behind its header, which must agree with the size of the file."""
+        if member is None:
+            with open(self.path, "rb") as file:
+                header = self._header(file)
+                self._check_size(header, self.path.stat().st_size - file.tell())
+                yield file, header
+            return
+        with self._zip() as archive, archive.open(f"{member}.npy") as packed:
+            header = self._header(packed)
+            self._check_size(header, archive.getinfo(f"{member}.npy").file_size - packed.tell())
+            yield packed, header
+
+    def _header(self, file: IO[bytes]) -> Header:
+        try:
+            version = npy.read_magic(file)
+            header = Header(*HEADERS[version](file))
+        except Exception:  # NumPy raises whatever a broken header leads it to
+            raise ValueError(f"{self.name} must be NumPy's array file, but its header is damaged or unknown") from None
+        if header.dtype.hasobject:
+            raise ValueError(f"{self.name} must hold numbers or texts, got Python objects, which are never loaded")
+        if not header.shape or any(length < 0 for length in header.shape):
+            raise ValueError(f"{self.name} must hold an array with a row for every sample, got shape {header.shape}")
+        return header
+
+    def _check_size(self, header: Header, there: int) -> None:
+        if header.nbytes != there:
+            raise ValueError(
+                f"{self.name} must hold {header.nbytes:,} bytes, as its header says, got {there:,}; it is damaged"
+            )
+
+    def _rows(self, file: IO[bytes], header: Header, rows: int) -> Iterator[np.ndarray]:
+        each = header.nbytes // header.shape[0]
+        if header.fortran:
+            whole = np.frombuffer(_exactly(file, header.nbytes, self.name), header.dtype).reshape(header.shape[::-1]).T
+            yield from (whole[start : start + rows] for start in range(0, len(whole), rows))
+            return
+        for start in range(0, header.shape[0], rows):
+            n = min(rows, header.shape[0] - start)
+            yield np.frombuffer(_exactly(file, n * each, self.name), header.dtype).reshape(n, *header.shape[1:])
+
+    def _labels(self, member: str) -> list[str]:
+        with self._open(member) as (file, header):
+            if len(header.shape) > 2 or prod(header.shape) != header.shape[0] or header.nbytes > LABEL_BYTES:
+                raise ValueError(f"{self.name} must hold a class for every row in {member}, got shape {header.shape}")
+            if header.shape[0] != self.total:
+                raise ValueError(f"{self.name} must hold a class for each of {self.total} rows, got {header.shape[0]}")
+            if header.dtype.kind not in "biufU":
+                raise ValueError(f"{self.name} must hold numbers or texts as classes, got {header.dtype}")
+            values = np.frombuffer(_exactly(file, header.nbytes, self.name), header.dtype)
+        return [as_label(value) for value in values.tolist()]
+
+
+def _as_kind(X: np.ndarray, layout: Layout) -> Any:
+    if layout.kind in ("vectors", "precomputed"):
+        return X.astype(np.float64)
+    if layout.kind in ("text", "sequences"):
+        return X.tolist()
+    X = X.astype(X.dtype.newbyteorder("="))  # a copy that can be written
+    if layout.kind == "images":
+        X = X[..., None] if X.ndim == 3 else X
+        X = np.repeat(X, 3, axis=3) if X.shape[3] == 1 else X
+        return X if layout.size == X.shape[1:3] else resized(X, layout.size)
+    return X
+
+
+def _exactly(file: IO[bytes], n: int, name: str) -> bytes:
+    found = file.read(n)
+    if len(found) != n:
+        raise ValueError(f"{name} ends in the middle of its numbers; it is cut or damaged")
+    return found

@@ -1,0 +1,136 @@
+"""CSV and TSV files, and plain lines of text."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from besvm.inputs.columns import number_of
+from besvm.inputs.contract import Asked, Block, Layout, Source, counted
+from besvm.inputs.lines import Lines
+from besvm.inputs.table import TableSource
+
+LOOKED_AT = 50  # lines that tell whether the first one names the columns
+LONGEST_FIELD = 1 << 24  # characters: an unclosed quote is not to swallow the rest of a large file
+
+
+class Delimited(TableSource):
+    """A table in a text file, with commas or tabs between its values, and maybe a first line that names the columns."""
+
+    def __init__(self, lines: Lines, delimiter: str) -> None:
+        self.lines, self.delimiter = lines, delimiter
+        self.name = lines.name
+        self._has_header = True
+        self._width = 0
+
+    @property
+    def total(self) -> int:  # type: ignore[override]
+        return self.lines.total
+
+    @property
+    def done(self) -> int:  # type: ignore[override]
+        return self.lines.done
+
+    def first(self) -> None:
+        self.lines.copy()
+
+    def header(self, asked: Asked) -> list[str]:
+        head = fields_of(self.lines, self.delimiter)
+        if not head:
+            raise ValueError(f"{self.name} must hold samples, but is empty")
+        first = [field.strip() for field in head[0]]
+        self._width = len(first)
+        wanted, named = list(asked.columns or ()), _names_columns(head)
+        numbered = [str(number + 1) for number in range(len(first))]
+        by_number = set(wanted) <= set(numbered) and not named
+        self._has_header = named if not wanted or by_number else set(wanted) <= set(first)
+        if self._has_header or (named and not by_number):
+            return first
+        if by_number or len(wanted) != len(first):
+            return numbered
+        return wanted  # without names, but as many as the model compares: in its order
+
+    def records(self) -> Iterator[tuple[int, Sequence[str]]]:
+        reader = csv.reader(iter(self.lines), delimiter=self.delimiter, strict=True)
+        before = csv.field_size_limit(LONGEST_FIELD)
+        started, header = 0, self._has_header
+        try:
+            for fields in reader:
+                line, started = started + 1, reader.line_num
+                if not fields:  # an empty line
+                    continue
+                if header:
+                    header = False
+                    continue
+                if len(fields) != self._width:
+                    raise ValueError(
+                        f"{self.where(line)} must have {counted(self._width, 'values')}, as the first line has, "
+                        f"got {len(fields)}; mend it or leave it out"
+                    )
+                yield line, fields
+        except csv.Error as error:
+            said = "a quote that is not closed" if "end of data" in str(error) or "limit" in str(error) else str(error)
+            raise ValueError(f"{self.where(started + 1)} cannot be read: {said}; mend it or leave it out") from None
+        finally:
+            csv.field_size_limit(before)
+
+
+class TextLines(Source):
+    """A text on every line, without classes."""
+
+    kinds = ("text", "sequences")
+    what = "lines of text"
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        self.name = lines.name
+
+    @property
+    def total(self) -> int:  # type: ignore[override]
+        return self.lines.total
+
+    @property
+    def done(self) -> int:  # type: ignore[override]
+        return self.lines.done
+
+    def layout(self, asked: Asked) -> Layout:
+        self.refuse_kind(asked.kind)
+        said = f"{self.name}: a text on every line"
+        return Layout(asked.kind or "text", nbytes=2 * self.total, said=said)
+
+    def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
+        numbered = ((number, line.strip()) for number, line in enumerate(self.lines, start=1))
+        there = ((number, line) for number, line in numbered if line)
+        while block := list(islice(there, rows)):
+            yield Block([line for _, line in block], None, [str(number) for number, _ in block])
+
+
+def fields_of(lines: Lines, delimiter: str) -> list[list[str]]:
+    """Return the values of the first lines."""
+    head = lines.peek(LOOKED_AT)
+    try:
+        return [fields for fields in csv.reader(head, delimiter=delimiter) if fields]
+    except csv.Error:  # whoever reads all lines will say which
+        return [line.rstrip("\r\n").split(delimiter) for line in head[:1]]
+
+
+def delimiter_of(lines: Lines) -> str:
+    """Return what stands between the values of standard input."""
+    return "\t" if "\t" in "".join(lines.peek(1)) else ","
+
+
+def all_numbers(fields: Sequence[str]) -> bool:
+    """Say whether every value is a number, or a missing one."""
+    return all(number_of(field) is not None for field in fields)
+
+
+def _names_columns(head: list[list[str]]) -> bool:
+    """Say whether the first line holds names of columns: none of them is a number, or numbers stand below one."""
+    first, *rest = head
+    found = [number_of(field) for field in first]
+    if not any(number is not None and number == number for number in found):
+        return True
+    rest = [fields for fields in rest if len(fields) == len(first)]
+    below = list(zip(*rest, strict=True)) if rest else []
+    return any(number is None and all_numbers(values) for number, values in zip(found, below, strict=False))

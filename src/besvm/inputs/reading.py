@@ -1,0 +1,263 @@
+"""Read samples from people's files: all at once, or block after block."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from besvm._support.progress import progress
+from besvm._support.validation import check_count, is_whole, shown
+from besvm.blocks.plan import Limit, check_fits
+from besvm.inputs.contract import Asked, Block, Data, Layout, Source, as_columns, as_label, check_kind
+from besvm.inputs.lines import Lines
+from besvm.inputs.series import stacked
+from besvm.inputs.sources import open_source
+
+ROWS = 1000  # in a block
+BLOCK_BYTES = 1 << 27  # of a block of images
+LARGEST_SIDE = 4096  # pixels that images are brought to
+TOGETHER = 4000  # in a block, where all are kept anyway
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    columns: Any = None,
+    kind: str | None = None,
+    size: Any = None,
+    labels: str | os.PathLike[str] | None = None,
+    skip_unreadable: bool = False,
+    memory_limit: Limit = None,
+) -> Data:
+    """Read samples, with their classes if they have any, from a file or folder; nothing in it is executed.
+
+    What is not given is guessed, and ``said`` tells how. What is broken is refused with the file and line where it is.
+
+    Parameters
+    ----------
+    path : path
+        A folder of images (a folder for each class, or none), an image, CIFAR-10's files (a .bin or their folder), a
+        table (.csv, .tsv, .parquet, .arff), arrays (.npz with X and y, .npy), time series (.ts, .arff, UCR's .tsv),
+        lines of text (.txt), or "-" for CSV or TSV on standard input.
+    label : str, optional
+        The column that holds the classes; by default "label", "class", "target" or "y", or else the last one.
+    columns : list of str, or dict of str to str, optional
+        The columns that are compared; by default all others. "age:number" (or ``{"age": "number"}``) also says what it
+        holds: "number", "date", "category" or "text".
+    kind : str, optional
+        "images", "series", "text", "sequences", "vectors", "records" or "precomputed" (similarities, a column for each
+        exemplar).
+    size : int or (height, width), optional
+        Of images, in pixels; by default their own where all are alike and small, and else 32 x 32.
+    labels : path, optional
+        A file with a class on every line, for samples that come without.
+    skip_unreadable : bool, default=False
+        Whether to leave out images that cannot be read, with a line about each, instead of refusing all.
+    memory_limit : int or str, optional
+        Bytes, or text like "4 GB", that the samples may take; by default 70 % of what is free.
+
+    Returns
+    -------
+    Data
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from besvm.inputs import read
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("height,sex\\n1.8,m\\n1.6,f\\n1.7,f\\n")
+    >>> data = read(path)
+    >>> data.X.tolist(), data.y.tolist()
+    ([[1.8], [1.6], [1.7]], ['m', 'f', 'f'])
+    >>> data.said
+    "people.csv: 3 rows of vectors, 1 number (height); classes in 'sex', the last column, as none is called label, ..."
+    """
+    source, layout = _opened(path, label, columns, kind, size, skip_unreadable)
+    check_fits(f"reading {source.name}", layout.nbytes, memory_limit, "fewer samples")
+    found = _Gathered(layout.rows)
+    with progress(f"reading {source.name}", source.total) as shown:
+        for block in _with_classes(source.blocks(layout, _rows_each(layout, TOGETHER)), labels):
+            found.add(block)
+            shown.advance(source.done - shown.done)
+    if not found.names:
+        raise ValueError(f"{source.name} must hold samples that can be read, got none")
+    return _data(found.block(), source, layout)
+
+
+class Stream:
+    """Samples block after block, in memory that does not grow with their number: what :func:`stream` returns.
+
+    Attributes
+    ----------
+    layout : Layout
+        What is known of all of them.
+    total, done : int
+        How much there is to read, in bytes or samples (0: nobody knows), and how much was read so far.
+    """
+
+    def __init__(self, source: Source, layout: Layout, labels: Any, rows: int) -> None:
+        self.layout = layout
+        self._source, self._labels, self._rows = source, labels, rows
+
+    @property
+    def name(self) -> str:
+        """The name of the file or folder."""
+        return self._source.name
+
+    @property
+    def total(self) -> int:
+        return self._source.total
+
+    @property
+    def done(self) -> int:
+        return self._source.done
+
+    def __iter__(self) -> Iterator[Data]:
+        for block in _with_classes(self._source.blocks(self.layout, self._rows), self._labels):
+            if self.layout.kind == "series":
+                block.X = stacked(block.X) if isinstance(block.X, list) else block.X
+            yield _data(block, self._source, self.layout)
+
+
+def stream(
+    path: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    columns: Any = None,
+    kind: str | None = None,
+    size: Any = None,
+    labels: str | os.PathLike[str] | None = None,
+    skip_unreadable: bool = False,
+    rows: int = ROWS,
+) -> Stream:
+    """Read samples as :func:`read` does, block after block of at most ``rows``, in constant memory.
+
+    Standard input is read as it comes where ``kind`` and the type of every column are given, as a trained model does
+    (:func:`as_trained`); otherwise it is copied to a temporary file, to find out what the columns hold.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from besvm.inputs import stream
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "names.txt"
+    >>> _ = path.write_text("ann\\nbob\\neve\\n")
+    >>> [block.X for block in stream(path, rows=2)]
+    [['ann', 'bob'], ['eve']]
+    """
+    check_count("rows", rows)
+    source, layout = _opened(path, label, columns, kind, size, skip_unreadable)
+    return Stream(source, layout, labels, _rows_each(layout, rows))
+
+
+def as_trained(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how to read samples for a model: what its ``facts_`` say of those that it was trained on.
+
+    Examples
+    --------
+    >>> from besvm.inputs import as_trained
+    >>> as_trained({"kind": "images", "size": [32, 32], "rows": 500})
+    {'kind': 'images', 'label': None, 'columns': None, 'size': (32, 32)}
+    """
+    known = {name: facts.get(name) for name in ("kind", "label", "columns", "size")}
+    label, columns, size = known["label"], known["columns"], known["size"]
+    check_kind(known["kind"])
+    if not ((label is None or isinstance(label, str)) and (columns is None or isinstance(columns, dict))):
+        raise ValueError(f"a model must say by names which columns it compares, got {shown(columns)}, {shown(label)}")
+    return known | {"size": None if size is None else _as_size(size)}
+
+
+def _opened(path: Any, label: Any, columns: Any, kind: Any, size: Any, skip: bool) -> tuple[Source, Layout]:
+    check_kind(kind)
+    asked = Asked(kind, label, as_columns(columns), _as_size(size), skip)
+    source = open_source(path, asked)
+    with progress(f"looking at {source.name}", source.total) as bar:
+        source.watcher = lambda: bar.advance(source.done - bar.done)
+        return source, source.layout(asked)
+
+
+def _as_size(size: Any) -> tuple[int, int] | None:
+    if size is None:
+        return None
+    pair = (size, size) if is_whole(size) else size
+    right = isinstance(pair, (list, tuple)) and len(pair) == 2
+    if not (right and all(is_whole(side, 1) and side <= LARGEST_SIDE for side in pair)):
+        raise ValueError(
+            f"size must be a number of pixels up to {LARGEST_SIDE:,}, or (height, width), got {shown(size)}"
+        )
+    return int(pair[0]), int(pair[1])
+
+
+def _rows_each(layout: Layout, wanted: int) -> int:
+    """Return how many rows a block may have: of large images, few."""
+    height, width = layout.size or (1, 1)
+    return max(1, min(wanted, BLOCK_BYTES // (3 * height * width)))
+
+
+def _data(block: Block, source: Source, layout: Layout) -> Data:
+    y = None if block.labels is None else np.array(block.labels, dtype=str)
+    return Data(
+        *(block.X, y, layout.kind, block.names),
+        columns=layout.columns,
+        label=layout.label,
+        size=layout.size,
+        source=source.name,
+        said=layout.said,
+    )
+
+
+def _with_classes(blocks: Iterator[Block], path: Any) -> Iterator[Block]:
+    """Yield the blocks with the classes that a file of their own holds, one on every line; a path of None: as is."""
+    if path is None:
+        yield from blocks
+        return
+    lines = Lines(Path(path).expanduser())
+    found = (as_label(line) for line in lines if line.strip())
+    n = 0
+    for block in blocks:
+        labels = list(islice(found, len(block.names)))
+        n += len(labels)
+        if len(labels) < len(block.names):
+            raise ValueError(f"{lines.name} must have a class for every sample, got only {n:,}")
+        yield replace(block, labels=labels)
+    if next(found, None) is not None:
+        raise ValueError(f"{lines.name} must have a class for each of {n:,} samples, got more")
+
+
+class _Gathered:
+    """Blocks put together; arrays into one that is made at once, where their number is known."""
+
+    def __init__(self, rows: int | None) -> None:
+        self.rows = rows
+        self.names: list[str] = []
+        self.labels: list[str] | None = []
+        self._whole: np.ndarray | None = None
+        self._items: list[Any] = []
+
+    def add(self, block: Block) -> None:
+        start = len(self.names)
+        self.names += block.names
+        if block.labels is None or self.labels is None:
+            self.labels = None
+        else:
+            self.labels += block.labels
+        if not isinstance(block.X, np.ndarray) or self.rows is None:
+            self._items += list(block.X)
+            return
+        if self._whole is None:
+            self._whole = np.empty((self.rows, *block.X.shape[1:]), block.X.dtype)
+        self._whole[start : start + len(block.X)] = block.X
+
+    def block(self) -> Block:
+        X: Any = self._items
+        if self._whole is not None:
+            X = self._whole[: len(self.names)]
+        elif X and isinstance(X[0], np.ndarray):
+            X = stacked(X)
+        return Block(X, self.labels, self.names)

@@ -1,0 +1,236 @@
+"""The commands as a user runs them: every kind of data from its file to a model, to predictions, to an evaluation."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+from sklearn.datasets import load_iris
+from typer.testing import CliRunner
+
+import besvm
+from besvm.cli import app
+from besvm.inputs import read
+
+invoke = CliRunner().invoke
+
+
+def run(*arguments, code=0, **options):
+    done = invoke(app, [str(argument) for argument in arguments], **options)
+    assert done.exit_code == code, done.output
+    return done
+
+
+def rows(text):
+    return list(csv.DictReader(text.splitlines()))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A small file of every kind, with classes that can be learned."""
+    folder, rng = tmp_path_factory.mktemp("data"), np.random.default_rng(0)
+    X, y = load_iris(return_X_y=True)
+    lines = [f"{','.join(map(str, row))},{'abc'[label]}" for row, label in zip(X, y, strict=True)]
+    (folder / "vectors.csv").write_text("\n".join(["w,x,y1,z,class", *lines]))
+    np.savez(folder / "vectors.npz", X=X, y=y)
+    np.savez(folder / "kernel.npz", X=X @ X[::5].T, y=y)
+    words = ["".join(rng.choice(list("abcd" if k % 2 else "wxyz"), 6)) for k in range(40)]
+    (folder / "text.csv").write_text("\n".join(["word,label", *(f"{w},{k % 2}" for k, w in enumerate(words))]))
+    acids = ["".join(rng.choice(list("ACDE" if k % 2 else "KLMN"), 12)) for k in range(40)]
+    (folder / "sequences.csv").write_text("\n".join(["s,label", *(f"{w},{k % 2}" for k, w in enumerate(acids))]))
+    records = [f"{w},{['Rome', 'Oslo'][k % 2]},{k % 7 or ''},{k % 2}" for k, w in enumerate(words)]
+    (folder / "records.csv").write_text("\n".join(["word,city,number,label", *records]))
+    waves = np.sin(np.arange(24) / np.where(np.arange(40) % 2, 2.0, 5.0)[:, None] + rng.random((40, 1)))
+    series = [f"{','.join(map(str, wave.round(4)))}:{k % 2}" for k, wave in enumerate(waves)]
+    (folder / "series.ts").write_text("\n".join(["@classLabel true 0 1", "@data", *series]))
+    for k in range(16):
+        path = folder / "images" / "ab"[k % 2] / f"{k}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pixels = (
+            rng.integers(0, 60, (16, 16, 3)) + 150 * (k % 2) * (np.indices((16, 16)).sum(axis=0) % 8 < 4)[..., None]
+        )
+        Image.fromarray(pixels.astype(np.uint8)).save(path)
+    return folder
+
+
+KINDS = {
+    "vectors.csv": ("vectors", ["rbf"]),
+    "vectors.npz": ("vectors", ["rbf"]),
+    "text.csv": ("text", ["edit", "jaro-winkler", "kmers(k=2)", "kmers(k=3)", "kmers(k=4)"]),
+    "sequences.csv": ("sequences", ["kmers(k=1)", "kmers(k=2)", "kmers(k=3)"]),
+    "records.csv": ("records", ["gower", "edit[word]"]),
+    "series.ts": ("series", ["pieces"]),
+    "images": ("images", None),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_from_a_file_to_a_model_to_predictions(folder, tmp_path, name):
+    data, model = folder / name, tmp_path / "model.besvm"
+    done = run("train", data, "-o", model, "--json", "--basis", "20")
+    result = json.loads(done.stdout)
+    kind, measures = KINDS[name]
+    assert result["kind"] == kind
+    assert measures is None or result["measures"] == measures
+    assert result["accuracy"]["low"] <= result["accuracy"]["value"] <= result["accuracy"]["high"]
+    assert result["accuracy"]["value"] > 0.8
+    assert f"besvm: {kind}: " in done.stderr
+    judged = json.loads(run("evaluate", model, data, "--json").stdout)
+    assert judged["accuracy"]["value"] > 0.8
+    assert judged["accuracy"]["rows"] == result["rows"]
+    predicted = rows(run("predict", model, data, "--probabilities").stdout)
+    assert len(predicted) == result["rows"]
+    truth = read(data).y
+    assert np.mean([row["prediction"] == own for row, own in zip(predicted, truth, strict=True)]) == pytest.approx(
+        judged["accuracy"]["value"]
+    )
+    shares = [float(value) for column, value in predicted[0].items() if column.startswith("p(")]
+    assert sum(shares) == pytest.approx(1, abs=1e-4)
+    facts = besvm.load(model).facts_
+    assert (facts["kind"], facts["source"], facts["rows"]) == (kind, name, result["rows"])
+
+
+def test_similarities_of_a_users_own(folder, tmp_path):
+    model = tmp_path / "k.besvm"
+    done = run("train", folder / "kernel.npz", "--kind", "precomputed", "-o", model)
+    assert "precomputed" in done.stderr
+    assert "accuracy  1.0" in done.stdout
+    run("evaluate", model, folder / "kernel.npz")
+    wrong = run("train", folder / "kernel.npz", "--kind", "precomputed", "--basis", 3, "-o", tmp_path / "n", code=2)
+    assert "--basis must be left out for precomputed similarities" in wrong.stderr
+
+
+@pytest.fixture(scope="module")
+def iris(folder):
+    run("train", folder / "vectors.csv", "-o", folder / "iris.besvm", "--cv", "3")
+    return folder / "iris.besvm"
+
+
+def test_what_people_see(folder, iris, tmp_path):
+    done = run("train", folder / "vectors.csv", "-o", tmp_path / "m.besvm")
+    said = done.stderr.splitlines()
+    assert said[0] == "besvm: vectors.csv: 150 rows of vectors, 4 numbers (w, x, y1, z); classes in 'class'"
+    assert said[1] == "besvm: vectors: rbf (columns scaled to unit variance)"
+    accuracy, trained, model = done.stdout.splitlines()
+    assert accuracy.startswith("accuracy  0.9")
+    assert accuracy.endswith("; 30 rows, held out)")
+    assert trained.startswith("trained   on all 150 rows, 3 classes, in ")
+    assert model.startswith(f"model     {tmp_path / 'm.besvm'} (")
+    shown = run("inspect", iris).stdout
+    for part in (
+        "model       BESVMClassifier, C = ",
+        "kind        vectors",
+        "150 rows, 3-fold cross-validation)",
+        "3: a, b, c",
+    ):
+        assert part in shown
+    assert "RBF" in shown.splitlines()[-1]
+    plain = json.loads(run("inspect", iris, "--json").stdout)
+    assert plain["facts"]["accuracy"]["rows"] == 150
+    assert plain["measures"][0]["name"] == "rbf"
+    table = run("evaluate", iris, folder / "vectors.csv").stdout
+    assert "expected  0.9" in table
+    assert "class  rows  precision  recall     f1" in table
+    assert "true \\ predicted   a   b   c" in table
+
+
+def test_the_same_seed_gives_the_same_model(folder, iris, tmp_path):
+    run("train", folder / "vectors.csv", "-o", tmp_path / "again.besvm", "--cv", "3", "--seed", "0")
+    assert (tmp_path / "again.besvm").read_bytes() == iris.read_bytes()
+
+
+def test_predictions_as_json_on_lines_and_to_a_file(folder, iris, tmp_path):
+    done = run("predict", iris, folder / "vectors.csv", "--json", "--probabilities")
+    first = json.loads(done.stdout.splitlines()[0])
+    assert (first["sample"], first["prediction"], set(first["probabilities"])) == ("1", "a", set("abc"))
+    out = tmp_path / "new" / "p.csv"
+    assert run("predict", iris, folder / "vectors.csv", "-o", out).stdout == ""
+    assert len(rows(out.read_text())) == 150
+    assert [path.name for path in out.parent.iterdir()] == ["p.csv"]
+
+
+def test_from_standard_input(folder, iris, tmp_path):
+    done = run("predict", iris, "-", input="x,w,z,y1\n3.5,5.1,0.2,1.4\n3.2,7.0,1.4,4.7\n")
+    assert [row["prediction"] for row in rows(done.stdout)] == ["a", "b"]
+    run("train", folder / "text.csv", "-o", tmp_path / "t.besvm")
+    done = run("predict", tmp_path / "t.besvm", "-", "--json", input="abcabc\nzyxwzz\n")
+    assert [json.loads(line)["prediction"] for line in done.stdout.splitlines()] == ["1", "0"]
+    text = (folder / "vectors.csv").read_text()
+    assert json.loads(run("evaluate", iris, "-", "--json", input=text).stdout)["accuracy"]["rows"] == 150
+    run("train", "-", "-o", tmp_path / "stdin.besvm", input=text)
+
+
+def test_blocks_predict_what_the_whole_does(folder, iris, monkeypatch):
+    whole = run("predict", iris, folder / "vectors.csv").stdout
+    monkeypatch.setattr("besvm.inputs.reading.ROWS", 7)
+    from besvm.commands import models
+
+    stream = models.stream
+    monkeypatch.setattr(models, "stream", lambda *args, **options: stream(*args, **options, rows=7))
+    assert run("predict", iris, folder / "vectors.csv").stdout == whole
+
+
+@pytest.mark.parametrize("check", [["--cv", "4"], ["--holdout", "0.5"], ["--no-check"]])
+def test_checks(folder, tmp_path, check):
+    done = json.loads(run("train", folder / "text.csv", "-o", tmp_path / "m", "--json", *check).stdout)
+    expected = {"--cv": (40, "4-fold cross-validation"), "--holdout": (20, "held out")}
+    if check == ["--no-check"]:
+        assert done["accuracy"] is None
+        assert "accuracy" not in besvm.load(tmp_path / "m").facts_
+    else:
+        assert (done["accuracy"]["rows"], done["accuracy"]["how"]) == expected[check[0]]
+
+
+def test_a_plan_writes_nothing(folder, tmp_path):
+    done = run("train", folder / "vectors.csv", "--plan", "-o", tmp_path / "m.besvm", "--cv", "5")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "compare   rbf (150): 150 features of 150 rows, 3 classes"
+    assert lines[1] == "check     5-fold cross-validation: 30 + 30 + 30 + 30 + 30 rows"
+    assert lines[2].startswith("time      about ")
+    assert lines[3].startswith("memory    about ")
+    assert list(tmp_path.iterdir()) == []
+    plan = json.loads(run("train", folder / "images", "--plan", "-o", tmp_path / "m.besvm", "--json").stdout)
+    assert plan["measures"]["P6|mirror"] == {"exemplars": 300, "features": 300 * 18}
+    assert plan["measures"]["H8R|mirror"]["exemplars"] == 16
+    assert plan["seconds"] > 0
+
+
+def test_select(folder, tmp_path):
+    model = tmp_path / "m.besvm"
+    options = [
+        "--label",
+        "class",
+        "-m",
+        "rbf",
+        "-m",
+        "linear",
+        "-m",
+        "cosine",
+        "-n",
+        "2",
+        "--folder",
+        tmp_path / "kept",
+    ]
+    done = run("select", folder / "vectors.csv", *options)
+    assert "2 of 3 measures, chosen on 30 held-out rows" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith(f"besvm train {folder / 'vectors.csv'} --measure ")
+    assert done.stdout.endswith(" --label class -o MODEL\n")
+    plain = json.loads(run("select", folder / "vectors.csv", *options, "-o", model, "--json").stdout)
+    assert len(plain["measures"]) == 2
+    assert besvm.load(model).facts_["measures"] == plain["measures"]
+    run("evaluate", model, folder / "vectors.csv")
+
+
+@pytest.mark.parametrize("name", ["text.csv", "records.csv", "sequences.csv"])
+def test_select_knows_what_to_choose_from(folder, name):
+    assert "besvm train" in run("select", folder / name, "-n", "1").stdout
+
+
+def test_help_has_examples_and_options_say_what_they_do():
+    for name in ("train", "predict", "evaluate", "select"):
+        shown = run(name, "--help", env={"COLUMNS": "120"}).stdout
+        assert f"besvm {name} " in shown
+        assert "--debug" in shown
+    assert "edit[name]" in run("train", "--help", env={"COLUMNS": "200"}).stdout
+    assert "--install-completion" in run("--help").stdout

@@ -1,0 +1,194 @@
+"""Time series as .ts, .tsv and .arff; NumPy's arrays, of which no header is believed."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from besvm.inputs import read, stream
+
+TS = """# a comment
+@problemName Toy
+@timeStamps false
+@missing false
+@univariate true
+@equalLength true
+@classLabel true 1 2
+@data
+1.0,2.0,3.0:1
+4.0,5.0,6.0:2
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def put(name, text):
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    return put
+
+
+def test_ts(write):
+    data = read(write("t.ts", TS))
+    np.testing.assert_array_equal(data.X, [[1, 2, 3], [4, 5, 6]])
+    assert (data.kind, data.y.tolist(), data.names) == ("series", ["1", "2"], ["1", "2"])
+    several = read(write("t.ts", TS.replace("1.0,2.0,3.0:1", "1,2,3:4,5,6:1").replace("4.0,5.0,6.0:2", "7,8:9,0:2")))
+    assert [one.shape for one in several.X] == [(2, 3), (2, 2)]
+    plain = read(write("t.ts", "@classLabel false\n@data\n1,2\n3,4\n"))
+    assert plain.y is None
+    np.testing.assert_array_equal(plain.X, [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("2.0", "?", "line 9 of t.ts must hold a series without missing values, got '?' at moment 2; fill it in"),
+        ("2.0", "NaN", "line 9 of t.ts must hold a series without missing values, got 'NaN' at moment 2"),
+        ("2.0", "two", "line 9 of t.ts must hold numbers, got 'two'"),
+        ("1.0,2.0,3.0:1", "1.0,2.0:3.0:1", "line 9 of t.ts must have channels of one length, got 2 and 1 moments"),
+        ("4.0,5.0,6.0:2", "4.0:5.0:2", "line 10 of t.ts must have 1 channel, as line 9 has, got 2"),
+        ("1.0,2.0,3.0:1", "1.0,2.0,3.0", "line 9 of t.ts must have a class behind the last colon, got no colon"),
+        ("@timeStamps false", "@timeStamps true", "t.ts must have series at even moments, but says @timeStamps true"),
+        ("@missing false", "@missing perhaps", "t.ts must say true or false behind @missing, got 'perhaps'"),
+        ("@data", "data", "line 8 of t.ts must begin with @, as all before @data, got 'data'"),
+        ("@data\n1.0,2.0,3.0:1\n4.0,5.0,6.0:2\n", "", "t.ts must have a line @data before the series, got none"),
+        ("1.0,2.0,3.0:1\n4.0,5.0,6.0:2\n", "", "t.ts must hold a series on a line, but has none"),
+    ],
+)
+def test_broken_ts(write, old, new, sentence):
+    with pytest.raises(ValueError) as error:  # noqa: PT011  (the whole sentence is compared below)
+        read(write("t.ts", TS.replace(old, new)))
+    assert str(error.value).startswith(sentence)
+
+
+def test_ucr_tsv_has_the_class_first_and_shorter_series_end_in_nan(write):
+    line = "\t".join(map(str, range(12)))
+    data = read(write("u.tsv", f"1\t{line}\n-1\t{line}\n"))
+    assert (data.kind, data.X.shape, data.y.tolist()) == ("series", (2, 12), ["1", "-1"])
+    data = read(write("u.tsv", f"1\t{line}\n2\t{line[:10]}" + "\tNaN" * 7 + "\n"))
+    assert [len(one) for one in data.X] == [12, 5]
+    with pytest.raises(ValueError, match=r"line 1 of u.tsv must hold a series without missing values, got 'NaN' at"):
+        read(write("u.tsv", f"1\t0\tNaN\t{line}\n"))
+    assert read(write("few.tsv", "1\t2\t3\n4\t5\t6\n")).kind == "vectors"
+
+
+def test_arff_of_series(write):
+    names = "".join(f"@attribute att{k} numeric\n" for k in range(24))
+    row = ",".join(map(str, range(24)))
+    data = read(write("u.arff", f"@relation x\n{names}@attribute target {{0,1}}\n@data\n{row},0\n{row},1\n"))
+    assert (data.kind, data.X.shape, data.y.tolist()) == ("series", (2, 24), ["0", "1"])
+    head = "@relation x\n@attribute r relational\n@attribute t0 numeric\n@attribute t1 numeric\n@end r\n"
+    rows = "'1,2\\n3,4',a\n'5,6\\n7,8',b\n"
+    data = read(write("m.arff", f"{head}@attribute class {{a,b}}\n@data\n{rows}"))
+    np.testing.assert_array_equal(data.X, [[[1, 2], [3, 4]], [[5, 6], [7, 8]]])
+    assert data.y.tolist() == ["a", "b"]
+
+
+def test_series_stream_as_they_are_read(write):
+    path = write("t.ts", TS + "7,8:1\n")
+    assert [one.tolist() for one in read(path).X] == [[1, 2, 3], [4, 5, 6], [7, 8]]
+    first, second = stream(path, rows=2)
+    np.testing.assert_array_equal(first.X, [[1, 2, 3], [4, 5, 6]])
+    assert (second.X.tolist(), second.names) == ([[7, 8]], ["3"])
+
+
+ARRAYS = {
+    "vectors": np.arange(12.0).reshape(6, 2),
+    "series": np.arange(36.0).reshape(6, 2, 3),
+    "images": np.arange(6 * 16 * 16 * 3).astype(np.uint8).reshape(6, 16, 16, 3),
+    "text": np.array(["a", "bc", "d", "e", "f", "ghi"]),
+}
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_arrays_whole_and_in_blocks(tmp_path, kind, compressed):
+    X, y = ARRAYS[kind], np.array([0, 1, 0, 1, 0, 1])
+    (np.savez_compressed if compressed else np.savez)(tmp_path / "a.npz", X=X, y=y)
+    np.save(tmp_path / "a.npy", X)
+    data = read(tmp_path / "a.npz")
+    assert (data.kind, data.y.tolist()) == (kind, list("010101"))
+    np.testing.assert_array_equal(np.asarray(data.X), X)
+    assert read(tmp_path / "a.npy").y is None
+    for name in ("a.npz", "a.npy"):
+        blocks = list(stream(tmp_path / name, rows=4))
+        np.testing.assert_array_equal(np.concatenate([np.asarray(block.X) for block in blocks]), X)
+        assert [name for block in blocks for name in block.names] == list("123456")
+
+
+def test_layouts_of_memory_and_bytes(tmp_path):
+    X = np.asfortranarray(np.arange(12.0).reshape(6, 2))
+    for array in (X, X.astype(">f4"), X.astype("<i2")):
+        np.save(tmp_path / "a.npy", array)
+        found = np.concatenate([block.X for block in stream(tmp_path / "a.npy", rows=4)])
+        np.testing.assert_array_equal(found, array)
+        assert found.dtype == np.float64
+
+
+def test_gray_images_become_rgb_and_large_ones_small(tmp_path):
+    np.save(tmp_path / "a.npy", np.full((2, 20, 20), 7, dtype=np.uint8))
+    data = read(tmp_path / "a.npy")
+    assert (data.kind, data.X.shape, data.size) == ("images", (2, 20, 20, 3), (20, 20))
+    np.save(tmp_path / "a.npy", np.full((2, 100, 80, 3), 7, dtype=np.uint8))
+    assert read(tmp_path / "a.npy").X.shape == (2, 32, 32, 3)
+    assert read(tmp_path / "a.npy", size=(8, 9)).X.shape == (2, 8, 9, 3)
+
+
+def test_a_matrix_of_similarities(tmp_path):
+    np.savez(tmp_path / "k.npz", X=np.eye(3), y=["a", "b", "a"])
+    assert read(tmp_path / "k.npz", kind="precomputed").kind == "precomputed"
+    with pytest.raises(ValueError, match=r"k.npz must hold images, but is an array of shape \(3, 3\) and type float64"):
+        read(tmp_path / "k.npz", kind="images")
+
+
+def saved(path, **arrays):
+    np.savez(path, **arrays)
+    return path
+
+
+def test_arrays_that_lie(tmp_path):
+    path = tmp_path / "a.npy"
+    np.save(path, np.zeros((4, 2)))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-8])
+    with pytest.raises(ValueError, match=r"a.npy must hold 64 bytes, as its header says, got 56; it is damaged"):
+        read(path)
+    path.write_bytes(whole.replace(b"(4, 2)", b"(4, 9)"))
+    with pytest.raises(ValueError, match=r"a.npy must hold 288 bytes, as its header says, got 64"):
+        read(path)
+    path.write_bytes(whole.replace(b"(4, 2), }       ", b"(99999999999, 2)"))
+    with pytest.raises(ValueError, match=r"a.npy must (hold|be)"):
+        read(path)
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(ValueError, match=r"its header is damaged or unknown"):
+        read(path)
+    np.save(path, np.array([{}, {}], dtype=object))
+    with pytest.raises(ValueError, match=r"a.npy must hold numbers or texts, got Python objects, which are never"):
+        read(path)
+    np.save(path, np.float64(3))
+    with pytest.raises(ValueError, match=r"a.npy must hold an array with a row for every sample, got shape \(\)"):
+        read(path)
+    np.save(path, np.zeros((0, 3)))
+    with pytest.raises(ValueError, match=r"a.npy must hold samples, but is empty"):
+        read(path)
+
+
+def test_archives_that_lie(tmp_path):
+    path = tmp_path / "a.npz"
+    with pytest.raises(ValueError, match=r"a.npz must hold a class for each of 3 rows, got 2"):
+        read(saved(path, X=np.eye(3), y=[1, 2]))
+    with pytest.raises(ValueError, match=r"a.npz must hold a class for every row in y, got shape \(3, 3\)"):
+        read(saved(path, X=np.eye(3), y=np.eye(3)))
+    with pytest.raises(ValueError, match=r"a.npz must hold an array X, and y with the classes, got \['A', 'B'\]"):
+        read(saved(path, A=np.eye(3), B=np.eye(3)))
+    path.write_bytes(b"PK no zip")
+    with pytest.raises(ValueError, match=r"a.npz must be an .npz file, but is damaged or another file"):
+        read(path)
+    saved(path, X=np.eye(3), y=[1, 2, 3])
+    with zipfile.ZipFile(path) as archive:
+        member = archive.read("X.npy")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("X.npy", member[:128].replace(b"(3, 3)", b"(9, 9)") + bytes(10_000_000))
+    with pytest.raises(ValueError, match=r"a.npz must hold 648 bytes, as its header says, got 10,000,000"):
+        read(path)

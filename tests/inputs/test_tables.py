@@ -1,0 +1,270 @@
+"""Tables: CSV, TSV, ARFF and Parquet; what is guessed, what is read, and which line is wrong."""
+
+import csv
+import io
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from besvm.inputs import read, stream
+
+PEOPLE = """id,age,city,name,joined,class
+a1,31,Rome,Ann Smith,2024-01-02,x
+a2,44,Oslo,Bob Jones,2024-02-01,y
+a3,,Rome,Eve Brown,2023-05-06,x
+a4,27,Oslo,Joe Black,2024-01-31,y
+a5,52,Rome,Sue White,2022-11-30,x
+a6,39,,Max Green,2024-03-01,y
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def put(name, text):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return put
+
+
+def test_columns_and_classes_are_found_and_said(write):
+    data = read(write("people.csv", PEOPLE))
+    assert (data.kind, data.label, data.source) == ("records", "class", "people.csv")
+    assert data.columns == {"age": "number", "city": "category", "name": "text", "joined": "date"}
+    assert data.y.tolist() == list("xyxyxy")
+    assert data.names == ["a1", "a2", "a3", "a4", "a5", "a6"]
+    assert data.X[2] == {"age": None, "city": "Rome", "name": "Eve Brown", "joined": 19483.0}
+    assert data.X[5]["city"] is None
+    assert data.said == (
+        "people.csv: 6 rows of records, 1 number (age), 1 category (city), 1 text (name), 1 date (joined); "
+        "classes in 'class'; left out: 'id' (names of rows)"
+    )
+
+
+def test_numbers_alone_are_vectors_and_the_last_column_is_the_class_if_nothing_else(write):
+    data = read(write("iris.data.csv", "5.1,3.5,setosa\n7.0,3.2,other\n6.3,3.3,setosa\n"))
+    assert data.kind == "vectors"
+    np.testing.assert_array_equal(data.X, [[5.1, 3.5], [7.0, 3.2], [6.3, 3.3]])
+    assert data.y.tolist() == ["setosa", "other", "setosa"]
+    assert (data.columns, data.label) == ({"1": "number", "2": "number"}, "3")
+    assert "classes in '3', the last column, as none is called label, class, target or y" in data.said
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("a,b,y\n1,2,0\n", ["a", "b"]),
+        ("1,2,0\n3,4,1\n", ["1", "2"]),
+        ("name,2001,2002,y\nx,1,2,0\n", ["name", "2001", "2002"]),  # numbers stand below a name
+        ("word,y\nfoo,bar\n", ["word"]),
+    ],
+)
+def test_the_first_line_names_the_columns_or_not(write, text, columns):
+    assert list(read(write("t.csv", text)).columns) == columns
+
+
+def test_label_and_columns_can_be_named(write):
+    path = write("people.csv", PEOPLE)
+    data = read(path, label="city", columns=["age", "name"])
+    assert (data.columns, data.label) == ({"age": "number", "name": "text"}, "city")
+    data = read(path, columns=["joined:category", "age:number"])
+    assert data.columns == {"joined": "category", "age": "number"}
+    assert data.X[0] == {"joined": "2024-01-02", "age": 31.0}
+    with pytest.raises(ValueError, match=r"^people.csv has no label column 'clas'; did you mean 'class'\?$"):
+        read(path, label="clas")
+    with pytest.raises(ValueError, match=r"^people.csv has no column 'zzz'; its columns are 'id', 'age', 'city', "):
+        read(path, columns=["zzz"])
+    with pytest.raises(ValueError, match=r"column 'age' must hold number, date, category, text, got 'colour'"):
+        read(path, columns={"age": "colour"})
+
+
+def test_tsv_quotes_and_line_ends(write):
+    data = read(write("t.tsv", '\ufeff"the\tword"\tlabel\r\n"two\nlines"\ta\r\n\r\nthree\tb\r\n'))
+    assert data.X == ["two\nlines", "three"]
+    assert (data.kind, data.columns, data.y.tolist()) == ("text", {"the\tword": "text"}, ["a", "b"])
+
+
+def test_texts_and_sequences_are_told_apart(write):
+    texts = read(write("t.csv", "text,label\nhello there,a\ngood bye,b\nwell well,a\n"))
+    assert (texts.kind, texts.X[1]) == ("text", "good bye")
+    proteins = read(write("p.csv", "seq,label\nMKVLAAGIVGLCAK,a\nMSTNPKPQRKTK,b\n"))
+    assert proteins.kind == "sequences"
+    assert read(write("p.csv", "seq,label\nMKVLAAGIVGLCAK,a\n"), kind="text").kind == "text"
+
+
+def test_gaps_make_records_of_numbers_but_no_vectors(write):
+    path = write("gaps.csv", "a,b,y\n1,NA,0\n2,3,1\n?,4,0\n")
+    data = read(path)
+    assert data.kind == "records"
+    assert data.X == [{"a": 1.0, "b": None}, {"a": 2.0, "b": 3.0}, {"a": None, "b": 4.0}]
+    with pytest.raises(ValueError, match=r"^line 2 of gaps.csv must have a number in column 'b', got none; fill it in"):
+        read(path, kind="vectors")
+
+
+def test_series_and_similarities_from_a_table(write):
+    path = write("s.csv", "y,t0,t1,t2\na,1,2,3\nb,4,5,6\n")
+    series = read(path, kind="series")
+    np.testing.assert_array_equal(series.X, [[1, 2, 3], [4, 5, 6]])
+    assert read(path, kind="precomputed").kind == "precomputed"
+    with pytest.raises(ValueError, match=r"line 2 of w.csv must have a number in column 'b' to be read as series, got"):
+        read(write("w.csv", "a,b,y\n1,x,0\n"), kind="series")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a,b,y\n1,2,0\n3,4\n", "line 3 of t.csv must have 3 values, as the first line has, got 2; mend it or leave"),
+        ("a,b,y\n1,2,0\n\n3,4,1,9\n", "line 4 of t.csv must have 3 values, as the first line has, got 4"),
+        ('a,y\n"x\ny",0\n1,2,3\n', "line 4 of t.csv must have 2 values"),
+        ('a,y\n1,0\n"2,0\n3,1\n', "line 3 of t.csv cannot be read: a quote that is not closed"),
+        ('a,y\n"1"2,0\n', "line 2 of t.csv cannot be read: ',' expected after '\"'"),
+        (b"a,y\n\xff\xfe,0\n", "line 2 of t.csv must be UTF-8, got the byte 0xff; convert the file"),
+        (b"a,y\n\x00,0\n", "line 2 of t.csv must be text, got a zero byte"),
+        ("a,a,y\n1,2,0\n", "t.csv must have columns of different names, got 'a' twice"),
+        ("a,b,y\n", "t.csv must hold a row for every sample, but has none"),
+        ("y\n1\n", "t.csv must have a column to compare beside 'y', got none"),
+        ("a,y\n1,0\ninf,1\n", "line 3 of t.csv must have a finite number in column 'a', got inf"),
+        ("a,y\n" + "1,0\n" * 20 + "x1,1\n", "line 22 of t.csv must have a number in column 'a', as 20 of 21 rows have"),
+        ("", "t.csv must hold samples, but is empty"),
+    ],
+)
+def test_what_is_broken_is_named_with_its_line(write, text, sentence):
+    with pytest.raises(ValueError) as error:  # noqa: PT011  (the whole sentence is compared below)
+        read(write("t.csv", text))
+    assert str(error.value).startswith(sentence)
+    assert "\n" not in str(error.value)
+
+
+def test_a_model_reads_what_it_was_trained_on(write):
+    known = {"kind": "records", "columns": {"age": "number", "city": "category"}, "label": "class"}
+    blocks = list(stream(write("people.csv", PEOPLE), rows=4, **known))
+    assert [len(block) for block in blocks] == [4, 2]
+    assert blocks[1].X == [{"age": 52.0, "city": "Rome"}, {"age": 39.0, "city": None}]
+    assert blocks[0].y.tolist() == list("xyxy")
+    new = stream(write("new.csv", "city,age\nRome,3\n"), **known)
+    assert [(block.X, block.y, block.names) for block in new] == [([{"age": 3.0, "city": "Rome"}], None, ["1"])]
+    with pytest.raises(ValueError, match=r"^new.csv has no column 'age', which the model compares; its columns are"):
+        stream(write("new.csv", "x,city\n1,Rome\n"), **known)
+    bad = stream(write("bad.csv", "age,city\n1,Rome\nold,Oslo\n"), **known)
+    with pytest.raises(ValueError, match=r"^line 3 of bad.csv must have a number in column 'age', got 'old'; mend it"):
+        list(bad)
+
+
+def test_without_names_columns_come_in_the_order_of_the_model(write):
+    known = {"kind": "vectors", "columns": {"a": "number", "b": "number"}}
+    (block,) = stream(write("n.csv", "1,2\n3,4\n"), **known)
+    np.testing.assert_array_equal(block.X, [[1, 2], [3, 4]])
+    numbered = {"kind": "vectors", "columns": {"1": "number", "2": "number"}, "label": "3"}
+    (block,) = stream(write("n.csv", "1,2\n3,4\n"), **numbered)
+    assert block.y is None
+    (block,) = stream(write("n.csv", "1,2,x\n3,4,y\n"), **numbered)
+    assert block.y.tolist() == ["x", "y"]
+
+
+def test_classes_are_called_alike_whatever_writes_them(write):
+    assert read(write("f.csv", "a,y\n5,1.0\n6,-2.0\n7,1\n")).y.tolist() == ["1", "-2", "1"]
+
+
+def test_classes_from_a_file_of_their_own(write):
+    path, labels = write("t.csv", "a,b,c\n1,2,3\n4,5,6\n"), write("labels.txt", "x\ny\n")
+    assert read(path, columns=["a", "b", "c"], labels=labels).y.tolist() == ["x", "y"]
+    with pytest.raises(ValueError, match=r"labels.txt must have a class for every sample, got only 1"):
+        read(path, labels=write("labels.txt", "x\n"))
+    with pytest.raises(ValueError, match=r"labels.txt must have a class for each of 2 samples, got more"):
+        read(path, labels=write("labels.txt", "x\ny\nz\n"))
+
+
+values = st.one_of(
+    st.none(), st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), st.text("abc ,\"'\n", min_size=1, max_size=6)
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(values, st.floats(0, 9), st.sampled_from("pq")), min_size=3, max_size=12))
+def test_what_is_written_is_read(tmp_path_factory, rows):
+    """Against the csv module, cell by cell; the blocks together are the whole."""
+    path = tmp_path_factory.mktemp("t") / "t.csv"
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["any", "number", "label"])
+    writer.writerows(rows)
+    path.write_bytes(text.getvalue().encode())
+    columns = {"any": "category", "number": "number"}
+    data = read(path, columns=columns)
+    for (thing, number, label), record, own in zip(rows, data.X, data.y, strict=True):
+        expected = "" if thing is None else str(thing).strip()
+        assert (record["any"] or "") == expected
+        assert math.isclose(record["number"], number)
+        assert own == label
+    pieces = [record for block in stream(path, columns=columns, rows=2) for record in block.X]
+    assert pieces == data.X
+
+
+ARFF = """% a comment
+@relation 'weather'
+@attribute 'the outlook' {sunny, 'over cast'}
+@attribute temp NUMERIC
+@attribute class {yes,no}
+
+@data
+sunny, 30.5, no
+'over cast', ?, yes
+% another
+"sunny",12,yes
+"""
+
+
+def test_arff(write):
+    data = read(write("w.arff", ARFF))
+    assert data.columns == {"the outlook": "category", "temp": "number"}
+    assert data.X[1] == {"the outlook": "over cast", "temp": None}
+    assert data.y.tolist() == ["no", "yes", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("sunny, 30.5, no", "sunny, 30.5", "line 8 of w.arff must have 3 values, one of every attribute, got 2"),
+        ("sunny, 30.5, no", "rainy, 30.5, no", "line 8 of w.arff must have one of the categories that 'the outlook'"),
+        ("sunny, 30.5, no", "{0 sunny}", "line 8 of w.arff must hold a value of every attribute, got a sparse row"),
+        ('"sunny",12', '"sunny,12', "line 11 of w.arff cannot be read: a quote is not closed"),
+        ('"sunny",12', '"sunny"x,12', "line 11 of w.arff cannot be read: a comma must follow a quote"),
+        ("NUMERIC", "complex", "line 4 of w.arff must declare numeric, {categories}, string, date or relational"),
+        ("@attribute temp", "temp", "line 4 of w.arff must be @relation, @attribute or @data, got 'temp NUMERIC'"),
+        ("@data", "", "line 8 of w.arff must be @relation, @attribute or @data, got 'sunny, 30.5, no'"),
+        ("12,yes", "warm,yes", "line 11 of w.arff must have a number in column 'temp', got 'warm'"),
+    ],
+)
+def test_broken_arff(write, old, new, sentence):
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        read(write("w.arff", ARFF.replace(old, new)))
+    assert str(error.value).startswith(sentence)
+
+
+def test_parquet(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "t.parquet"
+    columns = {"age": [1, None, 3], "old": [True, False, None], "word": ["a", "b", None], "list": [[1], [2], [3]]}
+    pq.write_table(pa.table({**columns, "label": ["x", "y", "x"]}), path)
+    data = read(path)
+    assert data.X[0] == {"age": 1.0, "old": "True", "word": "a"}
+    assert data.X[2]["old"] is None
+    assert data.y.tolist() == ["x", "y", "x"]
+    path.write_bytes(b"PAR1" + bytes(100))
+    with pytest.raises(ValueError, match=r"t.parquet must be a Parquet file, but cannot be read"):
+        read(path)
+
+
+def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ImportError, match=r"reading Parquet files needs pyarrow; install besvm\[tables\]"):
+        read(tmp_path / "t.parquet")
