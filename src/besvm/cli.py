@@ -84,22 +84,27 @@ def reproduce(
 def explain(
     model: Annotated[str, typer.Argument(help="A model file, as `besvm train` or besvm.save wrote it.")],
     data: Annotated[str, typer.Argument(help="The file or folder that the sample is in.")],
-    row: Annotated[int, typer.Option(help="Which sample, counted from 0; -1 is the last.")] = 0,
+    row: Annotated[str, typer.Option(help="The sample's name, or its number, from 1 on; -1 is the last.")] = "1",
     top: Annotated[int, typer.Option(help="How many exemplars to list.", min=1)] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON, for programs.")] = False,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", help="A picture (.png, .svg) or a page (.html) to write as well.")
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", help="A picture (.png, .svg) or a page (.html) to write as well.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output if it is there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the picture if it is there already.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON, for programs.")] = False,
 ) -> None:
-    """Say which exemplars pulled the decision for one sample to which class, and how they match.
+    """Say which exemplars pulled the decision for a sample to which class, and how they match.
 
-    Example: besvm explain model.besvm test.csv --row 12 -o why.png
+    \b
+    besvm explain pets.besvm photos --row cats/7.png -o why.png
+    besvm explain gun.besvm GunPoint_TEST.ts --row 12 --json
     """
-    from besvm.commands.explain import explain as run
+    import json
+
+    from besvm.commands import explain as it
 
     try:
-        typer.echo(run(model, data, row, top=top, as_json=as_json, out=output, force=force))
+        plain, text = it.explain(model, data, row, top=top, out=out, force=force)
+        typer.echo(json.dumps(plain, indent=2) if as_json else text)
     except BrokenPipeError:
         raise
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
