@@ -2,86 +2,110 @@
 
 import json
 import sys
-from dataclasses import dataclass
-from types import ModuleType
-from typing import Any
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import besvm
 from besvm import BESVMClassifier
 from besvm.cli import app
 
 run = CliRunner().invoke
 
 
-@dataclass
-class Data:
-    X: Any
-    names: list[str]
+class Samples:
+    """Images in blocks of eight, as they come from a folder."""
+
+    name = "pets"
+
+    def __init__(self, X):
+        self.X, self.read = X, 0
+
+    def __iter__(self):
+        for start in range(0, len(self.X), 8):
+            X = self.X[start : start + 8]
+            self.read += len(X)
+            yield SimpleNamespace(X=X, names=[f"{start + k}.png" for k in range(len(X))])
+
+
+def check_new(path, force):
+    if Path(path).exists() and not force:
+        raise ValueError(f"{path!r} is there already and is kept")
+    return Path(path)
 
 
 @pytest.fixture
-def model(monkeypatch):
-    """Put a model and some data behind besvm.load and besvm.inputs.read."""
+def samples(monkeypatch):
+    """Put a model and samples where the command looks for them."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 256, (20, 16, 16, 3), dtype=np.uint8), np.array(["cat", "dog"] * 10)
     fitted = BESVMClassifier(["H8R", "P6(2)"], basis=5, C=1.0, random_state=0).fit(X, y)
-    inputs = ModuleType("besvm.inputs")
-    inputs.read = lambda path, **options: Data(X, [f"{path}/{k}.png" for k in range(20)])
-    monkeypatch.setitem(sys.modules, "besvm.inputs", inputs)
-    monkeypatch.setattr(besvm, "inputs", inputs, raising=False)
-    monkeypatch.setattr(besvm, "load", lambda path: fitted, raising=False)
-    return fitted
+    found = Samples(X)
+
+    def load_model(path):
+        if path == "none.besvm":
+            raise FileNotFoundError("'none.besvm' must be a model file")
+        return fitted
+
+    parts = {"load_model": load_model, "samples_for": lambda model, name, data: found}
+    for name, functions in (("models", parts), ("outputs", {"check_new": check_new})):
+        module = ModuleType(f"besvm.commands.{name}")
+        vars(module).update(functions)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    return found
 
 
-def test_says_what_pulled(model):
-    done = run(app, ["explain", "m.besvm", "pets", "--row", "3", "--top", "4"])
+def explain(*arguments):
+    return run(app, ["explain", "m.besvm", "pets", *arguments])
+
+
+def test_says_what_pulled(samples):
+    done = explain("--row", "3", "--top", "4")
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
-    assert lines[0] == "pets/3.png"
+    assert lines[0] == "2.png"
     assert lines[1].startswith("predicted: ")
     assert "from the other 6 exemplars" in done.stdout
+    assert samples.read == 8
 
 
-def test_as_json(model):
-    data = json.loads(run(app, ["explain", "m.besvm", "pets", "--row", "-1", "--json"]).stdout)
-    assert data["row"] == 19
-    assert data["name"] == "pets/19.png"
+@pytest.mark.parametrize(("row", "name"), [("9", "8.png"), ("12.png", "12.png"), ("-1", "19.png"), ("20", "19.png")])
+def test_a_sample_by_its_number_or_name(samples, row, name):
+    data = json.loads(explain("--row", row, "--json").stdout)
+    assert data["sample"] == name
     assert len(data["contributions"]) == 10
-    assert data["contributions"][0]["match"] is not None
+    assert "match" in data["contributions"][0]
 
 
 @pytest.mark.parametrize("name", ["why.png", "why.svg", "why.html"])
-def test_a_picture_or_a_page(model, tmp_path, name):
+def test_a_picture_or_a_page(samples, tmp_path, name):
     path = tmp_path / name
-    done = run(app, ["explain", "m.besvm", "pets", "--row", "3", "-o", str(path)])
+    done = explain("--row", "3", "--top", "1", "-o", str(path))
     assert done.exit_code == 0, done.output
     before = path.read_bytes()
     assert len(before) > 1000
-    done = run(app, ["explain", "m.besvm", "pets", "-o", str(path)])
+    done = explain("-o", str(path))
     assert done.exit_code == 2
-    assert "is there already, and stays as it is; give --force to replace it" in done.stderr
+    assert "is there already and is kept" in done.stderr
     assert path.read_bytes() == before
-    assert run(app, ["explain", "m.besvm", "pets", "-o", str(path), "--force"]).exit_code == 0
+    assert explain("-o", str(path), "--force").exit_code == 0
     assert path.read_bytes() != before
 
 
-def test_bad_input(model, tmp_path, monkeypatch):
-    def said(*arguments):
-        done = run(app, ["explain", "m.besvm", "pets", *arguments])
-        assert done.exit_code == 2
-        assert done.stdout == ""
-        return done.stderr
+@pytest.mark.parametrize("row", ["0", "21", "-2", "rose", "-", "1.5"])
+def test_a_sample_that_is_not_there(samples, row):
+    done = explain("--row", row)
+    assert (done.exit_code, done.stdout) == (2, "")
+    said = f"besvm: --row must be the name of a sample of pets, or its number, from 1 to 20, got {row!r}\n"
+    assert done.stderr == said
 
-    assert said("--row", "20") == "besvm: --row must be a number from 0 to 19, a row of pets, got 20\n"
-    assert "--output must end in .png or .svg" in said("-o", str(tmp_path / "why.gif"))
-    assert "Invalid value" in said("--top", "0")
 
-    def missing(path):
-        raise FileNotFoundError(f"{path} is not there")
-
-    monkeypatch.setattr(besvm, "load", missing)
-    assert said() == "besvm: m.besvm is not there\n"
+def test_bad_input(samples, tmp_path):
+    done = explain("-o", str(tmp_path / "why.gif"))
+    assert done.exit_code == 2
+    assert "-o must end in .png or .svg for a picture, or in .html for a page" in done.stderr
+    assert explain("--top", "0").exit_code == 2
+    done = run(app, ["explain", "none.besvm", "pets"])
+    assert (done.exit_code, done.stderr) == (2, "besvm: 'none.besvm' must be a model file\n")

@@ -102,12 +102,9 @@ class Pairs:
         if self.training is not None:
             return self.reading.prepared(take(self.training, [int(row)]))
         for other in self.reading.map.expander.measures:
-            raw = other.similarity.raw_exemplars or other.transformer is None
-            if raw and other.of_known_rows and not (other.similarity.of_parts or other.similarity.precomputed):
-                assert other.rows is not None
-                found = np.flatnonzero(other.rows == row)
-                if len(found):
-                    return take(other.exemplars, found[:1])
+            raw = _raw_exemplars(other)
+            if raw is not None and other.of_known_rows and (found := np.flatnonzero(other.rows == row)).size:
+                return take(raw, found[:1])
         return None
 
     def _region(self, fitted: FittedMeasure, number: int) -> int:
@@ -117,6 +114,15 @@ class Pairs:
         start, width = self.basis.starts[number], self.basis.widths[number]
         by_pool = self.pull[start : start + width].reshape(-1, fitted.similarity.n_regions)
         return int(np.abs(by_pool).max(axis=0).argmax())
+
+
+def _raw_exemplars(fitted: FittedMeasure) -> Any:
+    """Return the exemplars of a measure as they were before any features, if they are kept so, and whole."""
+    if fitted.similarity.of_parts or fitted.similarity.precomputed:
+        return None
+    if fitted.similarity.raw_exemplars or fitted.transformer is None:
+        return fitted.exemplars
+    return getattr(fitted, "originals", None)
 
 
 def _only(rows: Any) -> Any:
