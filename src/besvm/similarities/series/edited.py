@@ -159,7 +159,8 @@ class TWE(Warping):
 class LCSS(Warping):
     """Longest common subsequence: the share of moments, of the shorter series, that find none alike in the other.
 
-    The path pairs the moments that are alike, and no others.
+    The path pairs the moments that are alike, and no others. Among series of very different lengths a short one finds
+    all of its moments in a long one, and is near to it whatever it looks like; take another measure there.
 
     Parameters
     ----------
@@ -207,7 +208,8 @@ class LCSS(Warping):
 class EDR(Warping):
     """Edit distance on real sequences: how many moments must be changed or left out, as a share of the longer series.
 
-    As in aeon, to leave out the first moments of a series, before any is matched, costs nothing.
+    As in aeon, to leave out the first moments of a series, before any is matched, costs nothing. Among series of very
+    different lengths it tells the lengths apart, and little else; take another measure there.
 
     Parameters
     ----------

@@ -1,0 +1,187 @@
+"""The model file: a head of 64 bytes, a description in JSON, and arrays; see docs/model-files.md.
+
+Nothing in a file is executed, and every size is checked against the file's own before anything of that size is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import os
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from besvm._support.files import whole_file
+from besvm._support.units import show_bytes
+
+MAGIC = b"\x89BESVM\r\n"
+FORMAT = 1
+HEAD = struct.Struct("<8sIIQQ32s")  # magic, format, nothing, bytes of the description, bytes of all, checksum
+LINE = 64  # the description and every array begin at a multiple of so many bytes
+MAPPED_FROM = 64 << 20  # bytes: larger files are mapped into memory, smaller ones are read
+PLAIN_DTYPE = re.compile(r"[<|][biufcSU]\d{1,9}|<[mM]8(\[\d{0,4}[a-zA-Z]{1,2}\])?")
+MOST_AXES = 32
+
+
+class ModelFileError(ValueError):
+    """A file that is no model, or no longer the one that was written."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a file holds: its description, and the arrays that this names by number."""
+
+    description: dict[str, Any]
+    arrays: list[np.ndarray]
+
+
+def write(path: Path, description: dict[str, Any], arrays: list[np.ndarray]) -> None:
+    """Write a file whole or not at all; ``description`` is plain data, and gets a list of the arrays."""
+    entries, at = [], 0
+    for array in arrays:
+        entries.append({"dtype": _little(array.dtype).str, "shape": array.shape, "order": _order(array), "at": at})
+        at += _padded(array.nbytes)
+    text = json.dumps({**description, "arrays": entries}, allow_nan=False, separators=(",", ":")).encode()
+    text = text.ljust(_padded(len(text)))
+    front = HEAD.pack(MAGIC, FORMAT, 0, len(text), HEAD.size + len(text) + at, bytes(32))[:32]
+    checksum = hashlib.blake2b(front, digest_size=32)
+    try:
+        with whole_file(path) as unfinished, open(unfinished, "r+b") as file:
+            file.write(front + bytes(32))
+            for chunk in (text, *_chunks(arrays)):
+                checksum.update(chunk)
+                file.write(chunk)
+            file.seek(len(front))
+            file.write(checksum.digest())
+    except OSError as error:  # a full disk does not say where
+        raise OSError(error.errno, f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def read(path: Path) -> Contents:
+    """Return what a file holds, if it is whole and as it was written; large ones are mapped, and read when used."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        length = _check_head(path, file.read(HEAD.size), size)
+        buffer = _mapped(file) if size >= MAPPED_FROM else _in_memory(path, file, size)
+    head = bytes(buffer[: HEAD.size])
+    checksum = hashlib.blake2b(head[:32], digest_size=32)
+    checksum.update(buffer[HEAD.size :].data)
+    if checksum.digest() != head[32:]:
+        raise ModelFileError(
+            f"{path} was altered or damaged after it was written: its checksum does not fit; get it anew"
+        )
+    start = HEAD.size + length
+    description = _parsed(path, bytes(buffer[HEAD.size : start]))
+    entries = description.pop("arrays", None)
+    if not isinstance(entries, list):
+        raise ModelFileError(f"{path} has no list of arrays; get the file anew")
+    return Contents(description, [_array(path, entry, buffer[start:]) for entry in entries])
+
+
+def read_description(path: Path) -> dict[str, Any]:
+    """Return the description alone, of a file that may be altered: only its head and sizes are checked."""
+    with open(path, "rb") as file:
+        length = _check_head(path, file.read(HEAD.size), os.fstat(file.fileno()).st_size)
+        return _parsed(path, file.read(length))
+
+
+def _check_head(path: Path, head: bytes, size: int) -> int:
+    """Return the length of the description."""
+    if head[: len(MAGIC)] != MAGIC[: len(head)] or not head:
+        raise ModelFileError(f"{path} is no besvm model: it does not begin like one; give a file that besvm.save wrote")
+    if len(head) < HEAD.size:
+        raise ModelFileError(f"{path} is cut short: it has {size} bytes, less than the head of a model; get it anew")
+    _, version, _, length, total, _ = HEAD.unpack(head)
+    if version > FORMAT:
+        raise ModelFileError(
+            f"{path} was written by a newer besvm, in format {version}, and this one reads formats up to {FORMAT}; "
+            "update besvm"
+        )
+    if version < 1:
+        raise ModelFileError(f"{path} has the format {version}, which does not exist; get it anew")
+    if size < total:
+        raise ModelFileError(f"{path} is cut short: it has {show_bytes(size)} of {show_bytes(total)}; get it anew")
+    if size > total or length > total - HEAD.size or length % LINE:
+        raise ModelFileError(f"{path} was altered: its sizes do not agree with each other; get it anew")
+    return int(length)
+
+
+def _parsed(path: Path, text: bytes) -> dict[str, Any]:
+    try:
+        description = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        description = None
+    if not isinstance(description, dict):
+        raise ModelFileError(f"{path} has a description that cannot be read; get the file anew")
+    return description
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _mapped(file: Any) -> np.ndarray:
+    # of our own, so that what is compiled for arrays that can be written serves here, too; copied where it is written
+    return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), dtype=np.uint8)
+
+
+def _in_memory(path: Path, file: Any, size: int) -> np.ndarray:
+    room = np.empty(size + LINE, dtype=np.uint8)
+    start = -room.ctypes.data % LINE
+    buffer = room[start : start + size]
+    file.seek(0)
+    if file.readinto(buffer) != size:
+        raise ModelFileError(f"{path} changed while it was read; try again")
+    return buffer
+
+
+def _array(path: Path, entry: Any, data: np.ndarray) -> np.ndarray:
+    """Return the array that an entry describes, as a view of the file's data."""
+    try:
+        dtype, shape, order, at = entry["dtype"], entry["shape"], entry["order"], entry["at"]
+        sound = (
+            isinstance(dtype, str)
+            and PLAIN_DTYPE.fullmatch(dtype) is not None
+            and isinstance(shape, list)
+            and len(shape) <= MOST_AXES
+            and all(type(side) is int and 0 <= side < 1 << 48 for side in (*shape, at))
+            and order in ("C", "F")
+        )
+        kind = np.dtype(dtype) if sound else None
+        if kind is None or at % LINE or at + prod(shape) * kind.itemsize > len(data):
+            raise ValueError
+        if prod(shape) * kind.itemsize == 0:
+            return np.empty(shape, dtype=kind, order=order)
+        return np.ndarray(shape, dtype=kind, buffer=data, offset=at, order=order)
+    except (KeyError, TypeError, ValueError, MemoryError):
+        raise ModelFileError(f"{path} describes an array that it does not hold; get the file anew") from None
+
+
+def _chunks(arrays: list[np.ndarray]) -> Iterator[Any]:
+    """Yield the bytes of every array, in its own order, and what fills its last line."""
+    for array in arrays:
+        order = _order(array)
+        flat = np.asarray(array, dtype=_little(array.dtype), order=order).reshape(-1, order=order)
+        yield flat.view(np.uint8).data if flat.nbytes else b""
+        yield bytes(_padded(flat.nbytes) - flat.nbytes)
+
+
+def _order(array: np.ndarray) -> Literal["C", "F"]:
+    """Return how an array lies in memory: products may round differently if it is another way round."""
+    return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+
+
+def _little(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return dtype.newbyteorder("<")
+
+
+def _padded(size: int) -> int:
+    return -(-size // LINE) * LINE

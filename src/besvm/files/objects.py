@@ -1,0 +1,89 @@
+"""Objects in a file: the name of a class and its attributes; functions by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from besvm.files.classes import name_of, named
+from besvm.files.kinds import Kind, Pack, Unpack, UnsavableError, UnsoundError, items_of, packed_all, text_of
+from besvm.similarities.contract import Similarity
+
+
+def _pack_object(value: Any, where: str, pack: Pack, keep: Any) -> dict[str, Any]:
+    cls = type(value)
+    name = name_of(cls)
+    if name is None:
+        raise UnsavableError(_why_not(value, where))
+    if isinstance(value, tuple):
+        return {"class": name, "items": packed_all(value, where, pack)}
+    state = value.to_file() if hasattr(cls, "to_file") else value.__getstate__()
+    if not isinstance(state, dict):
+        state = {} if state is None else None
+    if state is None:
+        raise UnsavableError(f"{where} is a {cls.__name__} without plain attributes, which a model file cannot hold")
+    kept = {key: held for key, held in state.items() if key != "_sklearn_version"}
+    if "random_state" in kept and not isinstance(kept["random_state"], (int, type(None))):
+        kept["random_state"] = None  # a generator in the middle of its numbers is nothing that a model needs
+    if "memory" in kept:
+        kept["memory"] = None  # where a pipeline keeps what it has fitted, as pickles
+    return {"class": name, "state": {key: pack(held, f"{where}.{key}") for key, held in kept.items()}}
+
+
+def _why_not(value: Any, where: str) -> str:
+    cls = type(value)
+    if callable(value) and not hasattr(value, "get_params"):
+        return (
+            f"a Python function cannot be saved, and {where} is {getattr(value, '__name__', cls.__name__)!r}; make a "
+            "Similarity of it, register it (besvm.similarities.register), and train with that"
+        )
+    if isinstance(value, Similarity):
+        return (
+            f"{where} is a {cls.__name__}, a similarity without a registered name; register it "
+            f"(@besvm.similarities.register({cls.__name__.lower()!r})), and train anew"
+        )
+    return (
+        f"{where} is a {cls.__module__}.{cls.__qualname__}, which a model file cannot hold; if it is yours, register "
+        "it (besvm.files.savable), and otherwise do its work before the model"
+    )
+
+
+def _unpack_object(node: dict[str, Any], unpack: Unpack, array: Any) -> Any:
+    cls = named(text_of(node, "class"))
+    if not isinstance(cls, type):
+        raise UnsoundError("an object must have a class")
+    if issubclass(cls, tuple):
+        return cls(*(unpack(item) for item in items_of(node)))
+    state = node.get("state")
+    if not isinstance(state, dict):
+        raise UnsoundError("an object must have attributes")
+    held: Any = object.__new__(cls)
+    for key, value in state.items():
+        _check_attribute(cls, key)
+        vars(held)[key] = unpack(value)
+    if vars(held).get("memory") is not None:
+        raise UnsoundError("a pipeline of a file may not name a place on the disk")
+    if hasattr(cls, "from_file"):
+        held.from_file()
+    return held
+
+
+def _check_attribute(cls: type, key: str) -> None:
+    """Refuse a name that is no attribute, or that would stand in the way of what the class does."""
+    own = getattr(cls, key, None) if key.isidentifier() else None
+    if not key.isidentifier() or key.startswith("__") or callable(own) or isinstance(own, property):
+        raise UnsoundError(f"a {cls.__name__} has no attribute {key[:40]!r}")
+
+
+def _unpack_function(node: dict[str, Any], unpack: Unpack, array: Any) -> Any:
+    function = named(text_of(node, "name"))
+    if isinstance(function, type):
+        raise UnsoundError("a function must not be a class")
+    return function
+
+
+def _is_named_function(value: Any) -> bool:
+    return callable(value) and not isinstance(value, type) and name_of(value) is not None
+
+
+FUNCTION = Kind("function", _is_named_function, lambda v, *_: {"name": name_of(v)}, _unpack_function)
+OBJECT = Kind("object", lambda v: True, _pack_object, _unpack_object)
