@@ -18,6 +18,7 @@ import besvm.features
 import besvm.files
 import besvm.measures
 import besvm.normalize
+import besvm.report
 import besvm.selection
 import besvm.similarities
 import besvm.testing
@@ -43,6 +44,7 @@ MODULES = {
     "besvm.baselines": besvm.baselines.__all__,
     "besvm.analysis": besvm.analysis.__all__,
     "besvm.datasets": ["load_cifar10", "fetch_cifar10", "load_images", "make_toy"],
+    "besvm.report": ["write_page"],
     "besvm.testing": ["check_similarity"],
     "besvm.measures": ["mirrored", "parse_shorthand"],
     "besvm.files": ["describe", "savable", "ModelFileError"],

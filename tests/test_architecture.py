@@ -22,7 +22,7 @@ ROOT = Path(besvm.__file__).parent
 ORDER = (
     *("_support", "blocks", "similarities", "features", "normalize", "solver", "basis", "measures", "recipes"),
     *("expand", "expansion", "linear", "classifier", "selection", "baselines", "files", "analysis", "datasets"),
-    *("reproduction", "testing", "demo", "cli"),
+    *("reproduction", "report", "testing", "demo", "cli"),
 )
 
 

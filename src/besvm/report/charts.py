@@ -78,15 +78,15 @@ def path(xs: Sequence[float], ys: Sequence[float]) -> str:
 def reliability(bins: list[Bin]) -> Chart:
     """Draw how often the predicted class was right, against how probable it was said to be."""
     x, y = horizontal(0, 1), vertical(0, 1)
-    most = max(bin.count for bin in bins)
+    most = max(one.count for one in bins)
     bars, dots = [], []
-    for bin in bins:
+    for one in bins:
         words = (
-            f"{bin.count:,} samples, said to be {bin.confidence:.1%} sure on average: {bin.accuracy:.1%} of them right"
+            f"{one.count:,} samples, said to be {one.confidence:.1%} sure on average: {one.accuracy:.1%} of them right"
         )
-        left, right, top = x(bin.low), x(bin.high), y(bin.accuracy)
+        left, right, top = x(one.low), x(one.high), y(one.accuracy)
         bars.append(Mark(left + 1, top, words, right - left - 2, y(0) - top))
-        dots.append(Mark(x(bin.confidence), top, words, width=round(2.5 + 3.5 * (bin.count / most) ** 0.5, 2)))
+        dots.append(Mark(x(one.confidence), top, words, width=round(2.5 + 3.5 * (one.count / most) ** 0.5, 2)))
     ticks = [0, 0.25, 0.5, 0.75, 1]
     return Chart(
         "Reliability: " + "; ".join(bar.words for bar in bars),

@@ -1,6 +1,6 @@
 """What a page is made of: samples with their classes, what kind they are, and what each is called."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -82,32 +82,44 @@ def kind_of(X: Any, likely: str = "") -> str:
         return "text" if likely == "text" and X.ndim == 1 else "records"
     if issparse(X):
         return "vectors"
+    if likely == "precomputed":
+        return likely
     first = next(iter(items(span(X, slice(0, 1)))), None)
+    if isinstance(first, Mapping):
+        return "records"
     if isinstance(first, str):
         return "sequences" if likely == "sequences" else "text"
     axes = max(axes_of(X), default=-1)
     number = getattr(getattr(X, "dtype", getattr(first, "dtype", None)), "kind", "f") in "fiub"
     if not number or axes < 1 or not np.isfinite(axes):
         return likely or "anything"
-    if likely in ("sets", "graphs", "distributions", "sequences", "precomputed"):
+    if likely in ("sets", "graphs", "distributions", "sequences"):
         return likely
     if axes == 3 or (axes == 2 and likely != "series"):
         return "images"
     return "series" if likely == "series" or isinstance(X, (list, tuple)) else "vectors"
 
 
-def texts_of(X: Any, kind: str, columns: Sequence[str] | None = None) -> list[str]:
+def texts_of(X: Any, kind: str) -> list[str]:
     """Return what to write of samples that cannot be drawn, or that are short enough to be read beside the drawing."""
-    if kind == "records" and hasattr(X, "columns"):
+    if hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
-        return ["  ·  ".join(f"{n}: {_value(v)}" for n, v in zip(names, row, strict=True)) for row in items(X)]
+        return [_record(zip(names, row, strict=True)) for row in items(X)]
     if kind == "vectors":
         rows = (np.asarray(item).ravel() for item in items(X))
         return [", ".join(f"{v:.4g}" for v in row) if len(row) <= MANY_VALUES else "" for row in rows]
+    if kind == "records" and all(isinstance(item, Mapping) for item in items(X)):
+        return [_record(item.items()) for item in items(X)]
     return [item if isinstance(item, str) else " ".join(_value(item).split()) for item in items(X)]
 
 
+def _record(pairs: Iterable[tuple[Any, Any]]) -> str:
+    return "  ·  ".join(f"{name}: {_value(value)}" for name, value in pairs)
+
+
 def _value(value: Any) -> str:
+    if value is None:
+        return "–"
     if isinstance(value, (float, np.floating)):
         return f"{value:.4g}"
     if isinstance(value, np.ndarray):

@@ -35,7 +35,7 @@ class Evidence:
     totals : ndarray of shape (n, 2)
         What all exemplars and the constant add up to.
     carries : ndarray of shape (exemplars,)
-        The share of each in the sizes of all that is added to any score.
+        The share of each in what the scores vary by.
     leans : ndarray of shape (exemplars, classes)
         What being similar to it weighs for every class, all measures together.
     curve : list of (int, float)
@@ -64,22 +64,36 @@ def gather(reading: Reading, basis: Basis, X: Any, truth: np.ndarray) -> Evidenc
     work = _Pass(reading, basis, truth, carries)
     for block in reading.blocks(X, COPIES):
         work.look(block)
-    leans = by_exemplar(basis, reading.weights.T).T
+    leans = by_exemplar(basis, reading.weights.T)[0].T
     curve = [(int(size), right / n_rows(X)) for size, right in zip(work.sizes, work.right.tolist(), strict=True)]
     return Evidence(work.scores, work.rival, work.chosen, work.pulls, work.totals, carries, leans, curve)
 
 
-def by_exemplar(basis: Basis, values: np.ndarray) -> np.ndarray:
-    """Add the columns of each exemplar up: (rows, D) to (rows, exemplars)."""
-    out = np.zeros((len(basis), len(values)))
-    np.add.at(out, basis.of_column, values.T)
-    return out.T
+def by_exemplar(basis: Basis, columns: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Add the columns of each exemplar up: (n, D) to (n, exemplars), and for every measure to (n, its exemplars)."""
+    n, parts = len(columns), []
+    total = np.zeros((n, len(basis)), dtype=columns.dtype)
+    for measure, group, numbers in zip(basis.expander.measures, basis.expander.groups, basis.of_measure, strict=True):
+        parts.append(columns[:, group].reshape(n, len(numbers), measure.similarity.columns_each).sum(axis=2))
+        total[:, numbers] += parts[-1]
+    return total, parts
 
 
 def what_they_carry(reading: Reading, basis: Basis, X: Any) -> np.ndarray:
-    """Return the share of every exemplar in the sizes of all that is added to any class's score, over the samples X."""
-    sizes: Any = sum(np.abs(block.terms).sum(axis=0, dtype=np.float64) for block in reading.blocks(X, COPIES))
-    carried = by_exemplar(basis, (sizes * np.abs(reading.weights).sum(axis=1))[None])[0]
+    """Return the share of every exemplar in what the scores vary by over the samples X.
+
+    That is the standard deviation of what it adds, over all classes, as in :func:`besvm.explanations.carriers`; an
+    exemplar of several measures counts once.
+    """
+    classes = reading.weights.T[1:] if len(reading.classes) == 2 else reading.weights.T  # the other is its negative
+    sums, squares = np.zeros((2, len(classes), len(basis)))
+    for block in reading.blocks(X, COPIES):
+        for c, weights in enumerate(classes):
+            added, _ = by_exemplar(basis, block.terms * weights)
+            sums[c] += added.sum(axis=0)
+            squares[c] += np.square(added).sum(axis=0)
+    variance = squares / n_rows(X) - np.square(sums / n_rows(X))
+    carried = np.sqrt(np.maximum(variance, 0).sum(axis=0))
     return np.asarray(carried / (carried.sum() or 1))
 
 
@@ -89,8 +103,6 @@ class _Pass:
     def __init__(self, reading: Reading, basis: Basis, truth: np.ndarray, carries: np.ndarray) -> None:
         n, n_classes, measures = len(truth), len(reading.classes), reading.map.expander.measures
         self.basis, self.truth, self.reading = basis, truth, reading
-        self.groups = reading.map.expander.groups
-        self.each = [measure.similarity.columns_each for measure in measures]
         self.weights = reading.weights.astype(reading.map.expander.dtype)
         self.place = [np.full(len(basis), -1) for _ in measures]  # of an exemplar in its measure; -1: it has it not
         for place, numbers in zip(self.place, basis.of_measure, strict=True):
@@ -133,12 +145,7 @@ class _Pass:
 
     def _choose(self, added: np.ndarray, rows: slice, side: int) -> None:
         """Keep the exemplars that add the most and the least to a class; ``added`` is what every column adds."""
-        n = len(added)
-        total = np.zeros((n, len(self.basis)), dtype=np.float32)
-        parts = []
-        for group, each, numbers in zip(self.groups, self.each, self.basis.of_measure, strict=True):
-            parts.append(added[:, group].reshape(n, -1, each).sum(axis=2))
-            total[:, numbers] += parts[-1]
+        total, parts = by_exemplar(self.basis, added)
         for most, sign, first in ((FOR, -1, 0), (AGAINST, 1, FOR)):
             found = smallest(sign * total, min(most, len(self.basis)))
             found = np.where(sign * np.take_along_axis(total, found, axis=1) < 0, found, -1)

@@ -113,7 +113,7 @@ def calibration(confidence: np.ndarray, right: np.ndarray) -> Calibration:
     Examples
     --------
     >>> found = calibration(np.array([0.95, 0.95, 0.55, 0.55]), np.array([True, True, True, False]))
-    >>> [(bin.count, bin.accuracy) for bin in found.bins], round(found.error, 3)
+    >>> [(one.count, one.accuracy) for one in found.bins], round(found.error, 3)
     ([(2, 0.5), (2, 1.0)], 0.05)
     """
     place = np.clip((confidence * BINS).astype(int), 0, BINS - 1)

@@ -9,15 +9,13 @@ import numpy as np
 
 from besvm._support.rows import items, n_rows, take
 from besvm.expand import FittedMeasure
-from besvm.features import FHOG, CellColor, Pixels
+from besvm.explanations.looks import Look, kind_behind, look, look_behind
 from besvm.report.basis import Basis
-from besvm.report.data import kind_of
 
-STROKE = 12  # pixels of a cell of gradients, drawn
+KINDS = {"image": "images", "series": "series", "text": "text", "values": "records"}  # of looks
 UNKNOWN = "The model keeps its exemplars in a form that cannot be drawn; give the training data, and they are shown."
 PRECOMPUTED = "The similarities were precomputed: the exemplars are known by their columns alone."
-GRADIENTS = "Exemplars are drawn from their gradients, which is what the model keeps; give the training data to see them."
-COLORS = "Of exemplars, the mean colors of their cells are shown: that is what the model keeps."
+BEHIND = "Exemplars are drawn from their features, which is all the model keeps; give the training data to see them."
 
 
 @dataclass(frozen=True)
@@ -62,49 +60,38 @@ def gallery_of(basis: Basis, kind: str, training: Any = None) -> Gallery:
 
 
 def _from_model(basis: Basis, kind: str, shown: np.ndarray) -> Gallery:
-    """Show what the model has kept, of every exemplar in the form that looks most like a sample."""
-    ways = []
-    for measure, numbers in zip(basis.expander.measures, basis.of_measure, strict=True):
-        found = _looks(basis, measure, kind)
-        if found is not None and len(numbers):
-            ways.append((*found, numbers))
-    if not ways:
-        return Gallery([], shown, "anything", False, PRECOMPUTED if kind == "precomputed" else UNKNOWN)
-    ways.sort(key=lambda way: bool(way[2]))  # without a note first
-    same = [way for way in ways if way[1] == ways[0][1]]
+    """Show what the model has kept of every exemplar: before features, if one of its measures has it so."""
+    places = sorted(range(len(basis.of_measure)), key=lambda m: not _is_raw(basis.expander.measures[m]))
     drawn: list[Any] = []
-    notes: dict[str, None] = {}
-    for several, _, note, numbers in same:
+    form, note = "", ""
+    for m in places:
+        measure, numbers = basis.expander.measures[m], basis.of_measure[m]
         new = np.flatnonzero(shown[numbers] < 0)
-        if len(new):
-            shown[numbers[new]] = len(drawn) + np.arange(len(new))
-            drawn += items(take(several, new))
-            notes[note] = None
-    alone = len(same) == 1 and len(drawn) == n_rows(same[0][0])
-    return Gallery(same[0][0] if alone else drawn, shown, same[0][1], False, " ".join(filter(None, notes)))
+        if measure.similarity.precomputed or not len(new):
+            continue
+        looks = [_look(basis, measure, item) for item in items(take(measure.exemplars, new))]
+        form = form or next((one.kind for one in looks if one.kind in KINDS), "")
+        for number, one in zip(numbers[new], looks, strict=True):
+            if one.kind == form:
+                shown[number] = len(drawn)
+                drawn.append(_item(one))
+                note = note or ("" if _is_raw(measure) else BEHIND)
+    if not drawn:
+        return Gallery([], shown, "anything", False, PRECOMPUTED if kind == "precomputed" else UNKNOWN)
+    return Gallery(drawn, shown, "vectors" if (form, kind) == ("series", "vectors") else KINDS[form], False, note)
 
 
-def _looks(basis: Basis, measure: FittedMeasure, kind: str) -> tuple[Any, str, str] | None:
-    """Return the exemplars of a measure as they can be shown, what kind they are, and a note; None if they cannot."""
-    similarity, kept = measure.similarity, measure.exemplars
-    if similarity.precomputed:
-        return None
+def _is_raw(measure: FittedMeasure) -> bool:
+    return measure.transformer is None or measure.similarity.raw_exemplars
+
+
+def _look(basis: Basis, measure: FittedMeasure, item: Any) -> Look:
     features = None if measure.transformer is None else basis.expander.transformers[measure.transformer]
-    if similarity.of_parts:
-        return _parts_look(kept, features, kind)
-    if features is None or similarity.raw_exemplars:
-        return kept, kind if kind in ("records", "text", "sequences") else kind_of(kept, similarity.kind or kind), ""
-    if isinstance(features, FHOG):
-        return np.stack([FHOG.render(grid, STROKE) for grid in kept]), "images", GRADIENTS
-    if isinstance(features, (CellColor, Pixels)):
-        return np.clip(kept, 0, 1), "images", COLORS if isinstance(features, CellColor) else ""
-    return None
+    kind = kind_behind(features, measure.similarity.kind)
+    return look(item, kind) if _is_raw(measure) else look_behind(features, item, kind)
 
 
-def _parts_look(kept: Any, features: Any, kind: str) -> tuple[Any, str, str] | None:
-    if kind in ("text", "sequences"):
-        return [str(one) for one in kept], "text", ""
-    if getattr(kept, "dtype", None) is not None and kept.dtype.names:
-        return kept["values"], "series", ""
-    drawable = features is None or isinstance(features, (Pixels, CellColor))
-    return (np.clip(kept, 0, 1), "images", "") if kind == "images" and drawable else None
+def _item(one: Look) -> Any:
+    if one.kind == "text":
+        return ("" if all(len(token) == 1 for token in one.data) else " ").join(one.data)
+    return dict(one.data) if one.kind == "values" else one.data

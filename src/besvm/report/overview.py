@@ -107,5 +107,7 @@ def _facts(content: Content) -> list[tuple[str, str]]:
         if reading.one_vs_one:
             facts.append(("Several classes", "by the votes of all pairs"))
     known = getattr(reading.estimator if reading is not None else None, "facts_", {}) or {}
-    facts += [(str(key).capitalize(), str(value)) for key, value in known.items() if isinstance(value, (str, int, float))]
+    facts += [
+        (str(key).capitalize(), str(value)) for key, value in known.items() if isinstance(value, (str, int, float))
+    ]
     return facts

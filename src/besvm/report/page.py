@@ -107,6 +107,8 @@ def _readable(model: Any) -> Reading | None:
 def _likely(reading: Reading | None) -> str:
     """Return what a model compares, going by its first measure that says so."""
     similarities = [] if reading is None or reading.before else [m.similarity for m in reading.map.expander.measures]
+    if any(similarity.precomputed for similarity in similarities):
+        return "precomputed"
     return next((s.kind for s in similarities if s.kind not in ("anything", "vectors")), "")
 
 
@@ -128,8 +130,10 @@ def _content(
         scores = scored(reading.linear, evidence.scores)
         gallery = gallery_of(basis, data.kind, training)
     rows = np.unique(np.linspace(0, len(data) - 1, min(len(data), listed)).astype(int))
-    some = data if len(rows) == len(data) else Labelled(
-        take(data.X, rows), data.y[rows], data.kind, [data.names[row] for row in rows], data.source
+    some = (
+        data
+        if len(rows) == len(data)
+        else Labelled(take(data.X, rows), data.y[rows], data.kind, [data.names[row] for row in rows], data.source)
     )
     content = Content(reading, data, names, truth, scores, rows, basis, evidence, gallery, curve)
     contents(content, some, payload)

@@ -95,4 +95,4 @@ def _range(images: Any) -> tuple[float, float]:
         return 0.0, white
     extremes = [(float(np.nanmin(image)), float(np.nanmax(image))) for image in images if np.size(image)]
     low, high = min((a for a, _ in extremes), default=0.0), max((b for _, b in extremes), default=white)
-    return (0.0, white) if 0 <= low and high <= white and high > white / 2 else (min(0.0, low), high)
+    return (0.0, white) if low >= 0 and high <= white and high > white / 2 else (min(0.0, low), high)

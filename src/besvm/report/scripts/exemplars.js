@@ -31,7 +31,7 @@ class ExemplarList {
 
   layout(width) {
     if (this.items.wide) return { columns: 1, width, height: 58 };
-    const drawn = this.items.form === "lines" ? 62 : this.items.side * this.items.factor(64);
+    const drawn = this.items.form === "lines" ? 62 : this.items.square(64);
     const columns = Math.max(1, Math.floor(width / (this.items.form === "lines" ? 164 : Math.max(96, drawn + 16))));
     return { columns, width: Math.floor(width / columns), height: drawn + 54 };
   }

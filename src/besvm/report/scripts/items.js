@@ -13,6 +13,9 @@ class Pictures {
     return this.side <= wanted / 1.5 ? Math.max(1, whole) : Math.min(1, wanted / this.side);
   }
 
+  // The side of a square that every picture fits into.
+  square(wanted) { return this.alike ? this.side * this.factor(wanted) : wanted; }
+
   // [width, height] of a drawn picture, and how many pixels of the screen one of the image is.
   extent(i, wanted) {
     const at = this.alike ? 0 : i;

@@ -101,6 +101,7 @@ byId("previous").addEventListener("click", () => step(-1));
 byId("next").addEventListener("click", () => step(1));
 byId("close").addEventListener("click", closeDetail);
 detail.dialog.addEventListener("cancel", event => { event.preventDefault(); closeDetail(); });
+detail.dialog.addEventListener("close", () => { if (detail.shown) closeDetail(); }); // by the browser itself
 detail.dialog.addEventListener("click", event => { if (event.target === detail.dialog) closeDetail(); }); // beside it
 addEventListener("hashchange", route);
 

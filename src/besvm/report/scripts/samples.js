@@ -61,9 +61,9 @@ class SampleList {
 
   layout(width) {
     if (this.items.wide) return { columns: 1, width, height: 62 };
-    const least = this.items.form === "lines" ? 164 : Math.max(84, this.items.side * this.items.factor(64) + 16);
+    const least = this.items.form === "lines" ? 164 : Math.max(84, this.items.square(64) + 16);
     const columns = Math.max(1, Math.floor(width / least));
-    const drawn = this.items.form === "lines" ? 62 : this.items.side * this.items.factor(64);
+    const drawn = this.items.form === "lines" ? 62 : this.items.square(64);
     return { columns, width: Math.floor(width / columns), height: drawn + 54 };
   }
 
