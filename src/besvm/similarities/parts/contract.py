@@ -14,7 +14,7 @@ from besvm._support.threads import slices, thread_map
 from besvm._support.validation import check_flag, shown
 from besvm.similarities.contract import Similarity
 from besvm.similarities.lookup import resolve
-from besvm.similarities.parts.pooling import POOLS, WIDTH, Compared, Products, room_to_work, together
+from besvm.similarities.parts.pooling import POOLS, WIDTH, Compared, Products, in_tiles, room_to_work
 
 ROWS = 8  # samples that a thread takes at a time
 
@@ -73,11 +73,11 @@ class Placement:
 
 
 class Vectors(NamedTuple):
-    """The pieces at all places of a sample, as vectors (p, k), and which of them each region holds."""
+    """The pieces at all places of some samples of one size, as vectors."""
 
-    values: np.ndarray
-    regions: list[slice]
-    places: np.ndarray  # (p, axes)
+    values: np.ndarray  # (samples x places, k)
+    bounds: np.ndarray  # (samples x regions, 2): from which to which of the vectors each region has
+    places: np.ndarray  # (places, axes), of one sample
 
 
 def cut(n: int, regions: int) -> list[slice]:
@@ -154,8 +154,12 @@ class VectorParts(PartSimilarity):
         """Return pieces of one kind as vectors whose similarity to those of :meth:`at_places` is k."""
 
     @abstractmethod
-    def at_places(self, sample: Any, kind: Any) -> Vectors:
-        """Return the pieces of one kind at all places of a sample, region by region."""
+    def at_places(self, samples: Any, kind: Any) -> Vectors:
+        """Return the pieces of one kind at all places of some samples of one size, region by region."""
+
+    def at_once(self, samples: Any) -> int:
+        """Return how many of the samples can be given to :meth:`at_places` together."""
+        return 1
 
     @abstractmethod
     def checked(self, samples: Any) -> Any:
@@ -199,12 +203,16 @@ class VectorParts(PartSimilarity):
             samples = self.checked(A)
             out = np.empty((n_rows(samples), n_basis, each), dtype=np.float32)
 
+            most = self.at_once(samples)
+            together = -(-ROWS // -(-ROWS // most))  # groups that are about alike
+
             def fill(rows: slice) -> None:
                 room = room_to_work()
-                for row in range(rows.start, rows.stop):
+                for first in range(rows.start, rows.stop, together):
+                    own = slice(first, min(first + together, rows.stop))
                     for kind, which, compare in packed:
-                        pooled = self._pooled(self.at_places(samples[row], kind), compare, len(which), room)
-                        out[row, which] = pooled.reshape(each, len(which)).T
+                        pooled = self._pooled(self.at_places(samples[own], kind), compare, len(which), room)
+                        out[own, which] = pooled.transpose(1, 3, 0, 2).reshape(-1, len(which), each)
 
             for _ in thread_map(fill, slices(len(out), ROWS)):
                 pass
@@ -213,10 +221,10 @@ class VectorParts(PartSimilarity):
         return similarities
 
     def alignment(self, x: Any, b: Any) -> Placement:
-        (sample,) = self.checked(take([x], [0]))
+        samples = self.checked(take([x], [0]))
         pieces = self._as_pieces(np.asarray(b)[None])
         ((kind, _),) = self.kinds(pieces)
-        seen = self.at_places(sample, kind)
+        seen = self.at_places(samples, kind)
         sides = [self.exemplar_vectors(pieces, kind, flipped) for flipped in self._sides]
         vectors = np.concatenate(sides)
         values = seen.values @ vectors.T if self.similarity is None else self._inner.against(vectors)(seen.values)
@@ -226,8 +234,8 @@ class VectorParts(PartSimilarity):
             found = []
             for side, flipped in enumerate(self._sides):
                 where = opposite[region] if flipped else region
-                part = seen.regions[where]
-                place = part.start + int(np.argmax(values[part, side]))
+                start, stop = seen.bounds[where]
+                place = start + int(np.argmax(values[start:stop, side]))
                 found.append((float(values[place, side]), seen.places[place], flipped))
             best.append(max(found, key=lambda one: one[0]))
         score, place, mirrored = (np.array(column) for column in zip(*best, strict=True))
@@ -262,22 +270,21 @@ class VectorParts(PartSimilarity):
         return Products(vectors) if self.similarity is None else Compared(vectors, self._inner.against)
 
     def _pooled(self, seen: Vectors, packed: Products | Compared, n: int, room: np.ndarray) -> np.ndarray:
-        """Return the similarities of n exemplars to a sample, (pools, regions, n)."""
+        """Return the similarities of n exemplars to some samples, (pools, samples, regions, n)."""
         pools = self.pools
-        bounds = np.array([(part.start, part.stop) for part in seen.regions])
         found = []
-        for several in together(seen.regions):
-            own = bounds[several]
+        for own in in_tiles(seen.bounds):
             start, stop = own[0, 0], own[-1, 1]
             found.append(packed.pool(seen.values[start:stop], own - start, pools, room))
-        out = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+        every = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+        out = every.reshape(len(pools), -1, self.n_regions, every.shape[2])
         for name, values in zip(pools, out, strict=True):
             if self.mirror:
                 joined = np.maximum if name == "max" else np.add
-                joined(values[:, :n], values[self.opposite(), n:], out=values[:, :n])
+                joined(values[..., :n], values[:, self.opposite(), n:], out=values[..., :n])
             if name == "max":
-                self.finish(values[:, :n])
+                self.finish(values[..., :n])
             else:
                 np.sqrt(values, out=values)
                 values *= self.mean_factor
-        return out[:, :, :n]
+        return out[..., :n]

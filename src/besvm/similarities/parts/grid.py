@@ -11,6 +11,7 @@ from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows
 from besvm._support.validation import is_number, is_whole, shown
 from besvm.similarities.contract import register
 from besvm.similarities.parts.contract import Pieces, VectorParts, Vectors, cut
+from besvm.similarities.parts.pooling import PLACES
 
 SETTLE_PIECES, SETTLE_VALUES = 20_000, 1 << 24  # that the whitening is learned from, and values of all of them
 LEAST = 1e-4  # a whitened piece shorter than this is rounding: it is like nothing
@@ -157,14 +158,24 @@ class Parts(VectorParts):
     def exemplar_vectors(self, pieces: np.ndarray, kind: Any, mirrored: bool = False) -> np.ndarray:
         return self._compared(self._contrasted(self._mirrored(pieces) if mirrored else pieces))
 
-    def at_places(self, sample: np.ndarray, kind: Any) -> Vectors:
+    def at_places(self, samples: Any, kind: Any) -> Vectors:
         from besvm.similarities.parts.kernels import unroll
 
         size = int(self.size)
-        places, regions = _places(sample.shape[:2], size, int(self.stride), int(self.regions))
-        values = np.empty((len(places), size * size * sample.shape[2]), dtype=np.float32)
-        unroll(sample, size, places, self._softening, values)
-        return Vectors(self._compared(values), regions, places)
+        grids = samples if isinstance(samples, np.ndarray) else samples[0][None]
+        places, regions = self._places_in(grids[0])
+        values = np.empty((len(grids) * len(places), size * size * grids.shape[3]), dtype=np.float32)
+        unroll(grids, size, places, self._softening, values)
+        bounds = np.add.outer(len(places) * np.arange(len(grids)), regions).reshape(-1, 2)
+        return Vectors(self._compared(values), bounds, places)
+
+    def at_once(self, samples: Any) -> int:
+        if not (isinstance(samples, np.ndarray) and len(samples)):
+            return 1
+        return max(1, PLACES // len(self._places_in(samples[0])[0]))
+
+    def _places_in(self, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return _places(grid.shape[:2], int(self.size), int(self.stride), int(self.regions))
 
     def plot(self, x: Any, b: Any, ax: Any = None, **look: Any) -> Any:
         """Draw the grid x with a frame around the best place of the part b, dashed if that was in the mirror.
@@ -193,10 +204,14 @@ class Parts(VectorParts):
         for number in numbers:
             self._check_grid(grids[number], number, grids[0])
         with np.errstate(over="ignore", invalid="ignore"):
-            sound = [np.isfinite(np.einsum("ijk,ijk->", grid, grid)) for grid in grids]
-        if not all(sound):
+            if isinstance(grids, np.ndarray):
+                squares = np.einsum("nijk,nijk->n", grids, grids)
+            else:
+                squares = np.array([np.einsum("ijk,ijk->", grid, grid) for grid in grids])
+        sound = np.isfinite(squares)
+        if not sound.all():
             raise ValueError(
-                f"grids must hold finite numbers, small enough to square in float32; grid {sound.index(False)} does not"
+                f"grids must hold finite numbers, small enough to square in float32; grid {sound.argmin()} does not"
             )
         return grids
 
@@ -257,8 +272,8 @@ class Parts(VectorParts):
         from besvm.similarities.parts.kernels import unroll
 
         out = np.empty((len(pieces), pieces[0].size if len(pieces) else 0), dtype=np.float32)
-        for piece, vector in zip(pieces, out, strict=True):
-            unroll(piece, int(self.size), np.zeros((1, 2), np.intp), self._softening, vector[None])
+        if len(pieces):
+            unroll(np.ascontiguousarray(pieces), int(self.size), np.zeros((1, 2), np.intp), self._softening, out)
         return out
 
     def _compared(self, values: np.ndarray) -> np.ndarray:
@@ -287,12 +302,12 @@ class Parts(VectorParts):
 
 
 @cache
-def _places(shape: tuple[int, int], size: int, stride: int, regions: int) -> tuple[np.ndarray, list[slice]]:
-    """Return where pieces begin, (places, 2), region by region, and which of them each region holds."""
+def _places(shape: tuple[int, int], size: int, stride: int, regions: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where pieces begin, (places, 2), region by region, and from which to which each region has."""
     sides = []
     for side in shape:
         starts = np.arange(0, side - size + 1, stride)
         sides.append([starts[part] for part in cut(len(starts), regions)])
     each = [np.stack(np.meshgrid(ys, xs, indexing="ij"), -1).reshape(-1, 2) for ys in sides[0] for xs in sides[1]]
     ends = np.cumsum([0, *map(len, each)])
-    return np.concatenate(each), [slice(*pair) for pair in pairwise(ends)]
+    return np.concatenate(each), np.array(list(pairwise(ends)))

@@ -5,36 +5,42 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
-def unroll(grid, size, places, softening, out):
-    """Fill every row of ``out`` with the piece of ``grid`` (h, w, d) that begins at a place, cell by cell.
+def _even_contrast(row, count, softening):
+    """Center a piece of ``count`` values, and divide it by √(variance + softening)."""
+    total = np.float32(0)
+    for k in range(len(row)):
+        total += row[k]
+    mean = total / count
+    squares = np.float32(0)
+    for k in range(len(row)):
+        centered = row[k] - mean
+        squares += centered * centered
+    factor = np.float32(1) / np.sqrt(squares / count + softening)
+    for k in range(len(row)):
+        row[k] = (row[k] - mean) * factor
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
+def unroll(grids, size, places, softening, out):
+    """Fill every row of ``out`` with the piece of a grid (n, h, w, d) that begins at a place, grid by grid.
 
     With ``softening`` >= 0 a piece is centered and divided by √(variance + softening).
     """
-    height, width, d = grid.shape
-    lines = grid.reshape(height, width * d)
+    n, height, width, d = grids.shape
+    lines = grids.reshape(n, height, width * d)
     run = size * d
     count = np.float32(size * run)
-    for p in range(len(places)):
-        row = out[p]
-        y, x = places[p, 0], places[p, 1] * d
-        for dy in range(size):
-            cells = lines[y + dy, x : x + run]
-            target = row[dy * run : (dy + 1) * run]
-            for k in range(run):
-                target[k] = cells[k]
-        if softening < 0:
-            continue
-        total = np.float32(0)
-        for k in range(len(row)):
-            total += row[k]
-        mean = total / count
-        squares = np.float32(0)
-        for k in range(len(row)):
-            centered = row[k] - mean
-            squares += centered * centered
-        factor = np.float32(1) / np.sqrt(squares / count + softening)
-        for k in range(len(row)):
-            row[k] = (row[k] - mean) * factor
+    for g in range(n):
+        for p in range(len(places)):
+            row = out[g * len(places) + p]
+            y, x = places[p, 0], places[p, 1] * d
+            for dy in range(size):
+                cells = lines[g, y + dy, x : x + run]
+                target = row[dy * run : (dy + 1) * run]
+                for k in range(run):
+                    target[k] = cells[k]
+            if softening >= 0:
+                _even_contrast(row, count, softening)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
@@ -53,36 +59,43 @@ def to_unit(rows, shift, least):
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
-def windows(series, length, step, normalized, factor, least, out):
-    """Fill every row of ``out`` with ``length`` moments, ``step`` apart, of a series (channels, moments).
+def _window(series, p, length, step, normalized, factor, least, row):
+    """Fill a row with the piece of a series (channels, moments) that begins at p."""
+    n_channels = len(series)
+    count = n_channels * length
+    squares = np.float32(0)
+    for c in range(n_channels):
+        first = c * length
+        shift = np.float32(0)
+        for k in range(length):
+            value = series[c, p + k * step]
+            row[first + k] = value
+            shift += value
+        shift = shift / np.float32(length) if normalized else np.float32(0)
+        for k in range(length):
+            row[first + k] -= shift
+            squares += row[first + k] * row[first + k]
+    scale = factor
+    if normalized:
+        scale = np.float32(1) / np.sqrt(squares) if squares > least * least * np.float32(count) else np.float32(0)
+    for k in range(count):
+        row[k] *= scale
+    if len(row) > count:
+        row[count] = -squares * scale * scale / 2
+        row[count + 1] = 1
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
+def windows(several, length, step, normalized, factor, least, out):
+    """Fill every row of ``out`` with ``length`` moments, ``step`` apart, of a series (n, channels, moments).
 
     Normalized, every channel is centered and the whole has length 1, or is 0 if it varies less than ``least``. Others
     are multiplied by ``factor``; where there is room for it, -‖row‖²/2 and 1 follow.
     """
-    n_channels = series.shape[0]
-    count = n_channels * length
-    for p in range(len(out)):
-        row = out[p]
-        squares = np.float32(0)
-        for c in range(n_channels):
-            first = c * length
-            shift = np.float32(0)
-            for k in range(length):
-                value = series[c, p + k * step]
-                row[first + k] = value
-                shift += value
-            shift = shift / np.float32(length) if normalized else np.float32(0)
-            for k in range(length):
-                row[first + k] -= shift
-                squares += row[first + k] * row[first + k]
-        scale = factor
-        if normalized:
-            scale = np.float32(1) / np.sqrt(squares) if squares > least * least * np.float32(count) else np.float32(0)
-        for k in range(count):
-            row[k] *= scale
-        if len(row) > count:
-            row[count] = -squares * scale * scale / 2
-            row[count + 1] = 1
+    n_places = several.shape[2] - (length - 1) * step
+    for s in range(len(several)):
+        for p in range(n_places):
+            _window(several[s], p, length, step, normalized, factor, least, out[s * n_places + p])
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})

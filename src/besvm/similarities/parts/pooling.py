@@ -64,12 +64,15 @@ class Compared:
         return np.concatenate(found, axis=2)
 
 
-def together(regions: list[slice]) -> Iterator[slice]:
-    """Yield the regions, in order, in groups of no more than PLACES places, unless one alone has more."""
+def in_tiles(bounds: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the bounds of regions, in order, in groups of no more than PLACES places, unless one alone has more."""
+    if bounds[-1, 1] - bounds[0, 0] <= PLACES:
+        yield bounds
+        return
     first = 0
-    for number in range(1, len(regions) + 1):
-        if number == len(regions) or regions[number].stop - regions[first].start > PLACES:
-            yield slice(first, number)
+    for number in range(1, len(bounds) + 1):
+        if number == len(bounds) or bounds[number, 1] - bounds[first, 0] > PLACES:
+            yield bounds[first:number]
             first = number
 
 

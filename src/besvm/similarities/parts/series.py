@@ -10,6 +10,7 @@ from besvm._support.rows import evenly_spaced, n_rows
 from besvm._support.validation import is_number, is_whole, shown
 from besvm.similarities.contract import register
 from besvm.similarities.parts.contract import Pieces, VectorParts, Vectors, cut
+from besvm.similarities.parts.pooling import PLACES
 from besvm.similarities.series.items import as_series
 
 SETTLE_SERIES = 1000  # that the scale is settled on
@@ -126,19 +127,27 @@ class SeriesParts(VectorParts):
         for kind in np.unique(names):
             yield (int(kind["dilation"]), bool(kind["normalized"])), np.flatnonzero(names == kind)
 
-    def at_places(self, sample: np.ndarray, kind: tuple[int, bool]) -> Vectors:
+    def at_places(self, samples: list[np.ndarray], kind: tuple[int, bool]) -> Vectors:
         from besvm.similarities.parts.kernels import windows
 
         step, normalized = kind
-        n_channels, span = len(sample), (self.length - 1) * step
-        missing = span + int(self.regions) - sample.shape[1]
+        series = np.stack(samples)
+        n, n_channels, span = *series.shape[:2], (self.length - 1) * step
+        missing = span + int(self.regions) - series.shape[2]
         if missing > 0:
-            sample = np.pad(sample, ((0, 0), (0, missing)), mode="edge")
-        n_places = sample.shape[1] - span
+            series = np.pad(series, ((0, 0), (0, 0), (0, missing)), mode="edge")
+        n_places = series.shape[2] - span
         augmented = not normalized and self.similarity is None
-        values = np.empty((n_places, n_channels * self.length + 2 * augmented), dtype=np.float32)
-        windows(sample, int(self.length), step, *self._scaling(normalized, n_channels), values)
-        return Vectors(values, cut(n_places, int(self.regions)), np.arange(n_places)[:, None])
+        values = np.empty((n * n_places, n_channels * self.length + 2 * augmented), dtype=np.float32)
+        windows(series, int(self.length), step, *self._scaling(normalized, n_channels), values)
+        regions = [(part.start, part.stop) for part in cut(n_places, int(self.regions))]
+        bounds = np.add.outer(n_places * np.arange(n), regions).reshape(-1, 2)
+        return Vectors(values, bounds, np.arange(n_places)[:, None])
+
+    def at_once(self, samples: list[np.ndarray]) -> int:
+        if not samples or any(one.shape != samples[0].shape for one in samples):
+            return 1
+        return max(1, PLACES // samples[0].shape[1])
 
     def finish(self, best: np.ndarray) -> None:
         if self.similarity is None:
@@ -217,8 +226,7 @@ class SeriesParts(VectorParts):
         n, n_channels, length = values.shape
         out = np.empty((n, n_channels * length), dtype=np.float32)
         scaling = self._scaling(kind[1], n_channels)
-        for one, vector in zip(values, out, strict=True):
-            windows(np.ascontiguousarray(one), length, 1, *scaling, vector[None])
+        windows(np.ascontiguousarray(values), length, 1, *scaling, out)
         return out
 
 
