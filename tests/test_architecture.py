@@ -21,8 +21,8 @@ from besvm.similarities import RBF, Jitter, Latent
 ROOT = Path(besvm.__file__).parent
 ORDER = (
     *("_support", "blocks", "similarities", "features", "normalize", "solver", "basis", "measures", "recipes"),
-    *("expand", "expansion", "linear", "classifier", "selection", "baselines", "files", "analysis", "datasets"),
-    *("reproduction", "report", "testing", "demo", "cli"),
+    *("expand", "expansion", "linear", "classifier", "selection", "baselines", "files", "analysis", "explanations"),
+    *("datasets", "reproduction", "report", "testing", "demo", "commands", "cli"),
 )
 
 
