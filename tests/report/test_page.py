@@ -194,14 +194,16 @@ def test_every_kind_of_data_and_model_has_a_page(kind, rng, tmp_path):
 def test_a_class_that_the_model_never_saw_counts_as_wrong(digit_model, frames, tmp_path):
     _, _, X, y = frames
     strange = np.where(np.arange(200) < 3, 77, y)
-    found = pieces_of(write_page(digit_model, (X, strange), tmp_path / "page.html"))
+    found = pieces_of(write_page(digit_model, (X, strange), tmp_path / "page.html", samples=20))
     assert found["about"]["classes"][-1] == "77"
-    assert found["truth"][:3].tolist() == [10, 10, 10]
+    assert found["truth"][0] == 10
 
 
 def test_refitted_models_are_drawn_beside(digit_model, frames, tmp_path):
-    text = write_page(digit_model, frames[2:], tmp_path / "page.html", curve=[(10, 0.5), (60, 0.9)]).read_text()
-    assert "10 exemplars: 50.0% right (refitted)" in text
+    text = write_page(
+        digit_model, frames[2:], tmp_path / "page.html", samples=20, curve=[(10, 0.5), (60, 0.9)]
+    ).read_text()
+    assert "10 exemplars: 50.0 % right (refitted)" in text
 
 
 def test_bad_input_gets_a_sentence(digit_model, frames, tmp_path, monkeypatch):
@@ -218,7 +220,7 @@ def test_bad_input_gets_a_sentence(digit_model, frames, tmp_path, monkeypatch):
         write_page(digit_model, (data[0], ["x"] * 200), path)
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="cannot be written"):
-        write_page(digit_model, data, tmp_path / "file" / "page.html")
+        write_page(digit_model, data, tmp_path / "file" / "page.html", samples=1)
     assert not path.exists()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"writing the page needs jinja2; install besvm\[report\]"):
@@ -228,7 +230,7 @@ def test_bad_input_gets_a_sentence(digit_model, frames, tmp_path, monkeypatch):
 def test_the_data_may_be_anything_with_the_right_names(digit_model, frames, tmp_path):
     _, _, X, y = frames
     names = [f"digit {k}.png" for k in range(200)]
-    data = SimpleNamespace(X=X, y=y.astype(str), kind="images", names=names, source="folder/of digits")
+    data = SimpleNamespace(X=X[:20], y=y[:20].astype(str), kind="images", names=names[:20], source="folder/of digits")
     page = write_page(digit_model, data, tmp_path / "page.html")
     assert "How well it does on of digits" in page.read_text()
-    assert pieces_of(page)["names"] == names
+    assert pieces_of(page)["names"] == names[:20]

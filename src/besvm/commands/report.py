@@ -39,8 +39,8 @@ def report(
     given = read(data, **known)
     if given.y is None:
         raise ValueError(
-            f"{data} must have a class for every sample, to say how often the model is right, got none; name the column "
-            "that holds them (--label)"
+            f"{data} must have a class for every sample, to say how often the model is right, got none; name the "
+            "column that holds them (--label)"
         )
     fitted_with = None if training is None else read(training, **known).X
     write_page(loaded, given, target, samples=samples, title=title, training=fitted_with)

@@ -76,7 +76,7 @@ class Basis:
         if kind != "part" or self.expander.measures[place].at is None:
             return None
         measure = self.expander.measures[place]
-        at = [int(one) for one in np.atleast_1d(measure.at[k])]  # type: ignore[index]
+        at = [int(one) for one in np.atleast_1d(measure.at[k])]
         item = measure.exemplars[k]
         if len(at) == 2:
             transformer = None if measure.transformer is None else self.expander.transformers[measure.transformer]

@@ -11,7 +11,7 @@ from besvm.analysis import Spectrum
 from besvm.report.figures import Bin
 
 WIDTH, HEIGHT = 400, 250
-LEFT, RIGHT, TOP, BOTTOM = 44, 12, 20, 40  # around the frame
+LEFT, RIGHT, TOP, BOTTOM = 44, 12, 26, 40  # around the frame
 LINE_POINTS = 200  # of a curve: more cannot be told apart
 
 
@@ -52,6 +52,11 @@ class Chart:
     width, height, left, right, top, bottom = WIDTH, HEIGHT, LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM
 
 
+def percent(share: float, digits: int = 1) -> str:
+    """Return a share as people read it."""
+    return f"{100 * share:.{digits}f} %"
+
+
 Scale = Callable[[float], float]
 
 
@@ -82,7 +87,7 @@ def reliability(bins: list[Bin]) -> Chart:
     bars, dots = [], []
     for one in bins:
         words = (
-            f"{one.count:,} samples, said to be {one.confidence:.1%} sure on average: {one.accuracy:.1%} of them right"
+            f"{one.count:,} samples, {percent(one.confidence)} sure on average: {percent(one.accuracy)} of them right"
         )
         left, right, top = x(one.low), x(one.high), y(one.accuracy)
         bars.append(Mark(left + 1, top, words, right - left - 2, y(0) - top))
@@ -92,8 +97,8 @@ def reliability(bins: list[Bin]) -> Chart:
         "Reliability: " + "; ".join(bar.words for bar in bars),
         "probability of the predicted class",
         "share that was right",
-        [(x(t), f"{t:.0%}") for t in ticks],
-        [(y(t), f"{t:.0%}") for t in ticks],
+        [(x(t), percent(t, 0)) for t in ticks],
+        [(y(t), percent(t, 0)) for t in ticks],
         [Line(path([x(0), x(1)], [y(0), y(1)]), "ideal")],
         bars,
         dots,
@@ -111,14 +116,14 @@ def size_curve(curves: list[tuple[str, list[tuple[int, float]]]]) -> Chart:
     for k, (name, curve) in enumerate(curves):
         look = f"curve-{k}"
         lines.append(Line(path([x(np.log(n)) for n, _ in curve], [y(share) for _, share in curve]), look))
-        words = [f"{n:,} exemplar{'s' * (n > 1)}: {share:.1%} right ({name})" for n, share in curve]
+        words = [f"{n:,} exemplar{'s' * (n > 1)}: {percent(share)} right ({name})" for n, share in curve]
         dots += [Mark(x(np.log(n)), y(s), w, 3.5, look=look) for (n, s), w in zip(curve, words, strict=True)]
     return Chart(
         "Accuracy against the number of exemplars: " + "; ".join(dot.words for dot in dots),
         "exemplars",
         "accuracy",
         [(x(np.log(n)), f"{n:,}") for n in powers(most)],
-        [(y(t), f"{t:.0%}") for t in y_ticks],
+        [(y(t), percent(t, 0)) for t in y_ticks],
         lines,
         dots=dots,
         legend=[(f"curve-{k}", name) for k, (name, _) in enumerate(curves)] if len(curves) > 1 else [],

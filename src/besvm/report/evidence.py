@@ -137,8 +137,9 @@ class _Pass:
     def _keep_fewer(self, block: Block, truth: np.ndarray) -> None:
         """Count how many would be right with the heaviest exemplars alone."""
         total = np.tile(self.reading.constant, (len(truth), 1)).astype(np.float64)
-        for k, (start, end) in enumerate(zip([0, *self.ends[:-1]], self.ends, strict=True)):
-            columns = self.order[start:end]
+        start = 0
+        for k, end in enumerate(self.ends):
+            columns, start = self.order[start:end], end
             total += block.terms[:, columns] @ self.weights[columns]
             whole = k == len(self.ends) - 1  # then as the model decides it, by votes if it does
             self.right[k] += ((block.decision if whole else total).argmax(axis=1) == truth).sum()

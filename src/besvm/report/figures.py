@@ -22,7 +22,7 @@ def wilson(right: int, n: int) -> tuple[float, float]:
     share, room = right / n, z * z / n
     middle = (share + room / 2) / (1 + room)
     half = z * np.sqrt(share * (1 - share) / n + room / (4 * n)) / (1 + room)
-    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
+    return max(0.0, min(share, float(middle - half))), min(1.0, max(share, float(middle + half)))
 
 
 def confusion(truth: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,15 +11,13 @@ from besvm._support.progress import progress
 from besvm._support.rows import items, span, take
 from besvm._support.threads import slices, workers
 from besvm.expand.features import Samples
+from besvm.report.content import Content
 from besvm.report.data import Labelled
 from besvm.report.payload import Payload
 from besvm.similarities.contract import Similarity
 from besvm.similarities.match import Match
 
-if TYPE_CHECKING:
-    from besvm.report.content import Content
-
-PAIRS = 24_000  # of samples and exemplars that a page shows the match of: more take long, and make it large
+PAIRS = 16_000  # of samples and exemplars that a page shows the match of: more take long, and make it large
 SECONDS = 180.0  # after which no more are looked at
 CHUNK = 200  # samples that the page reads the matches of at a time
 STRANDS = 24  # pairs of moments that are drawn of a warping

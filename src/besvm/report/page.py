@@ -19,11 +19,12 @@ from besvm._support.style import page_style
 from besvm._support.validation import check_count, shown
 from besvm.explanations.models import Reading, read_model
 from besvm.report.basis import basis_of
-from besvm.report.content import Content, contents
+from besvm.report.content import Content
 from besvm.report.data import Labelled, as_data
 from besvm.report.evidence import gather
 from besvm.report.figures import joint_classes
 from besvm.report.gallery import gallery_of
+from besvm.report.listing import add_listing
 from besvm.report.overview import overview
 from besvm.report.payload import Payload
 from besvm.report.scores import Scores, scored
@@ -136,7 +137,7 @@ def _content(
         else Labelled(take(data.X, rows), data.y[rows], data.kind, [data.names[row] for row in rows], data.source)
     )
     content = Content(reading, data, names, truth, scores, rows, basis, evidence, gallery, curve)
-    contents(content, some, payload)
+    add_listing(payload, content, some)
     return content
 
 

@@ -57,6 +57,7 @@ function makeSvg(tag, properties = {}, ...children) {
 }
 
 const byId = id => document.getElementById(id);
-const percent = share => `${(100 * share).toFixed(share < 0.001 ? 2 : 1)} %`;
+const percent = share => (share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);
+const portion = share => `${(100 * share).toPrecision(2)} %`; // of what many have a part in
 const signed = value => `${value < 0 ? "−" : "+"}${Math.abs(value).toPrecision(3)}`;
 const counted = n => n.toLocaleString("en-US");

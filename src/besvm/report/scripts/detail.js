@@ -84,14 +84,16 @@ class Detail {
 
   async pull(i, side, { e, slot, each, total }, largest) {
     const { exemplars: gallery, data, about } = this, drawn = data.drawn[e] - 1, own = data.exemplarClasses[e];
-    const stacked = gallery.items.wide || gallery.items.form === "lines";
-    const match = await drawMatch(await matchOf(about, i, side, slot), this.samples.items, gallery.items, i, drawn);
+    const stacked = gallery.items.wide || gallery.items.form === "lines", found = await matchOf(about, i, side, slot);
+    const match = await drawMatch(found, this.samples.items, gallery.items, i, drawn);
+    const both = match && (found.pairs || found.pieces) && drawn >= 0; // the exemplar is drawn there too
     const split = about.measures.map((name, m) => [name, each[m]]).filter(([, value]) => value);
     const share = Math.abs(total) / largest;
     return make("li", {}, make("div", { class: stacked ? "pull stacked" : "pull" },
-      make("button", { type: "button", class: "drawn", "aria-label": `Open ${data.exemplarNames[e]}`, data: { exemplar: e } }, gallery.picture(e, stacked ? 56 : 96)),
+      both ? null : make("button", { type: "button", class: "drawn", "aria-label": `Open ${data.exemplarNames[e]}`, data: { exemplar: e } }, gallery.picture(e, stacked ? 56 : 96)),
       make("div", {},
-        make("p", {}, make("b", {}, own || data.exemplarNames[e]), own ? make("small", {}, ` ${data.exemplarNames[e]}`) : null),
+        make("p", {}, make("button", { type: "button", class: "link name", data: { exemplar: e } }, own || data.exemplarNames[e]),
+          own ? make("small", {}, ` ${data.exemplarNames[e]}`) : null),
         make("div", { class: "amount" },
           make("span", { class: "meter" }, make("i", { class: total < 0 ? "minus" : null, style: { width: `${100 * share}%` } })),
           make("b", { class: total < 0 ? "minus" : "plus" }, signed(total))),
@@ -115,7 +117,7 @@ class Detail {
     const button = make("button", { type: "button", data: { pulled: e } }, `Show the ${counted(among)} samples`);
     return [
       make("h2", { id: "detail-title" }, data.exemplarNames[e]),
-      make("p", { class: "verdict" }, own ? `Of class ${own}. ` : "", `Carries ${percent(data.carries[e])} of all, the ${counted(gallery.rank[e] + 1)}. of ${counted(about.n_exemplars)}.`),
+      make("p", { class: "verdict" }, own ? `Of class ${own}. ` : "", `Carries ${portion(data.carries[e])} of all, the ${counted(gallery.rank[e] + 1)}. of ${counted(about.n_exemplars)}.`),
       make("div", { class: "head" }, make("div", { class: "item" }, gallery.picture(e, gallery.items.form === "lines" ? 110 : 160)), list),
       make("p", { class: "note" }, "The bars say what being similar to it speaks for, to the right, and against."),
       make("h3", {}, "Where it counts"),

@@ -46,7 +46,7 @@ class ExemplarList {
   }
 
   cell(e) {
-    const own = this.data.exemplarClasses[e], to = this.about.classes[this.leansTo(e)], share = percent(this.data.carries[e]);
+    const own = this.data.exemplarClasses[e], to = this.about.classes[this.leansTo(e)], share = portion(this.data.carries[e]);
     const name = this.data.exemplarNames[e], label = `${name}${own ? `, of ${own}` : ""}: carries ${share}, leans to ${to}`;
     const node = make("button", { type: "button", class: this.items.wide ? "cell wide" : "cell centered", "aria-label": label, title: name });
     const words = make("span", { class: "words" }, own || `for ${to}`), sub = make("span", { class: "sub" }, share);

@@ -82,17 +82,23 @@ function valueTable(values) {
   return table;
 }
 
+const captioned = (node, words) => make("figure", {}, node, make("figcaption", {}, words));
+
 // Return what there is to see of a match, to be put under an exemplar; null if there is nothing.
 async function drawMatch(match, samples, exemplars, sample, drawn) {
   if (!match) return null;
   const both = samples.form === exemplars.form && drawn >= 0;
   let body = null;
   if (match.moves && both && samples.form === "pictures") {
-    body = make("div", { class: "drawn" }, samples.draw(sample, PICTURE), await rearranged(samples, exemplars, sample, drawn, match));
+    if (match.flip || match.moves.some(Boolean)) {
+      const [still, moved] = match.on === "exemplar" ? ["the exemplar", "the sample"] : ["the sample", "the exemplar"];
+      const first = match.on === "exemplar" ? exemplars.draw(drawn, PICTURE) : samples.draw(sample, PICTURE);
+      body = make("div", { class: "pairing" }, captioned(first, still), captioned(await rearranged(samples, exemplars, sample, drawn, match), `${moved}, moved to match`));
+    }
   } else if (match.place && samples.form === "pictures" && match.grid) {
     const [, height, scale] = samples.extent(sample, PICTURE), cell = height / scale / match.grid[0];
     const box = [...match.place, ...match.size].map(value => value * cell);
-    body = make("div", { class: "drawn" }, framed(samples.draw(sample, PICTURE), box, scale, match.flip));
+    body = make("div", { class: "pairing" }, captioned(framed(samples.draw(sample, PICTURE), box, scale, match.flip), "where the part was found"));
   } else if (match.place && samples.form === "lines") {
     body = samples.draw(sample, 56, [match.place[0], match.step * (match.size[0] - 1) + 1]);
   } else if (match.place && samples.form === "texts") {

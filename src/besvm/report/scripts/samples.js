@@ -61,7 +61,7 @@ class SampleList {
 
   layout(width) {
     if (this.items.wide) return { columns: 1, width, height: 62 };
-    const least = this.items.form === "lines" ? 164 : Math.max(84, this.items.square(64) + 16);
+    const least = this.items.form === "lines" ? 164 : Math.max(90, this.items.square(64) + 16);
     const columns = Math.max(1, Math.floor(width / least));
     const drawn = this.items.form === "lines" ? 62 : this.items.square(64);
     return { columns, width: Math.floor(width / columns), height: drawn + 54 };
@@ -70,11 +70,11 @@ class SampleList {
   cell(i) {
     const { truth, predicted, confidence } = this.data, { classes } = this.about;
     const right = truth[i] === predicted[i], name = this.data.names[i];
-    const verdict = right ? classes[truth[i]] : `${classes[truth[i]]} → ${classes[predicted[i]]}`;
     const sure = this.about.chances ? percent(confidence[i]) : `lead ${confidence[i].toPrecision(2)}`;
     const label = `${name}: ${right ? `${classes[truth[i]]}, right` : `${classes[truth[i]]} taken for ${classes[predicted[i]]}`}, ${sure}`;
     const drawn = make("span", { class: this.items.wide ? "text" : "drawn" }, this.items.draw(i, this.items.form === "lines" ? 62 : 64));
-    const words = make("span", { class: `words ${right ? "" : "wrong"}` }, verdict), sub = make("span", { class: "sub" }, sure);
+    const words = make("span", { class: "words" }, classes[truth[i]]);
+    const sub = make("span", { class: right ? "sub" : "sub wrong" }, right ? sure : `→ ${classes[predicted[i]]} ${sure}`);
     const node = make("button", { type: "button", class: this.items.wide ? "cell wide" : "cell centered", "aria-label": label, title: name });
     if (!this.items.wide) node.append(drawn, words, sub);
     else if (this.items.form === "none") node.append(make("span", { class: "text" }, name), make("span", { class: "side" }, words, make("br"), sub));
