@@ -16,7 +16,9 @@ def test_the_public_names_are_exactly_these():
         "Measure",
         "Nystrom",
         "explain",
+        "load",
         "recipes",
+        "save",
     ]
     for name in set(besvm.__all__) - {"recipes"}:
         assert getattr(besvm, name).__module__.split(".")[0] == "besvm"

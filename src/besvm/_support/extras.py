@@ -13,6 +13,7 @@ EXTRA_OF = {
     "scoring_matrices": "bio",
     "rdkit": "chem",
     "ot": "transport",
+    "jinja2": "report",
 }
 
 

@@ -176,3 +176,31 @@ def explain(
     from besvm.commands import explain as it
 
     show(as_json, *it.explain(model, data, row, top=top, out=out, force=force))
+
+
+@command()
+def report(
+    model: o.Model,
+    data: o.Data,
+    out: Annotated[str, typer.Option("--out", "-o", help="The page to write.")] = "report.html",
+    training: Annotated[
+        str | None, typer.Option(help="What the model was trained on, to show its exemplars as they were.")
+    ] = None,
+    label: o.Label = None,
+    samples: Annotated[
+        int | None, typer.Option(help="How many samples to list; by default all, up to 10,000.", min=1)
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
+    force: o.Force = False,
+) -> None:
+    """Write a page about a model: how well it does, where it errs, and which exemplars decide.
+
+    One HTML file that needs no network.
+
+    \b
+    besvm report pets.besvm new-pets/ -o pets.html
+    """
+    from besvm.commands.report import report as it
+
+    options: dict[str, Any] = {"training": training, "label": label, "samples": samples, "title": title}
+    typer.echo(it(model, data, out=out, force=force, **options))
