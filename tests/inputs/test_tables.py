@@ -88,6 +88,12 @@ def test_tsv_quotes_and_line_ends(write):
     assert (data.kind, data.columns, data.y.tolist()) == ("text", {"the\tword": "text"}, ["a", "b"])
 
 
+def test_semicolons_and_tabs_will_do(write):
+    for mark in ";\t":
+        data = read(write("t.csv", f"a{mark}b{mark}y\n1{mark}2{mark}0\n3{mark}4{mark}1\n"))
+        np.testing.assert_array_equal(data.X, [[1, 2], [3, 4]])
+
+
 def test_texts_and_sequences_are_told_apart(write):
     texts = read(write("t.csv", "text,label\nhello there,a\ngood bye,b\nwell well,a\n"))
     assert (texts.kind, texts.X[1]) == ("text", "good bye")

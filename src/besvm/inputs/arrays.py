@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EINVAL
 from math import prod
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -113,7 +114,9 @@ class ArrayFile(Source):
         try:
             with zipfile.ZipFile(self.path) as archive:
                 yield archive
-        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+            if isinstance(error, OSError) and error.errno != EINVAL:  # of a place that is none, as a damaged file says
+                raise
             raise ValueError(f"{self.name} must be an .npz file, but is damaged or another file: {error}") from None
 
     @contextmanager

@@ -12,6 +12,7 @@ from besvm.inputs.lines import Lines
 from besvm.inputs.table import TableSource
 
 LOOKED_AT = 50  # lines that tell whether the first one names the columns
+DELIMITERS = (",", "\t", ";")
 LONGEST_FIELD = 1 << 24  # characters: an unclosed quote is not to swallow the rest of a large file
 
 
@@ -116,8 +117,9 @@ def fields_of(lines: Lines, delimiter: str) -> list[list[str]]:
 
 
 def delimiter_of(lines: Lines) -> str:
-    """Return what stands between the values of standard input."""
-    return "\t" if "\t" in "".join(lines.peek(1)) else ","
+    """Return what stands between the values: commas or, where the first line has none, tabs or semicolons."""
+    first = "".join(lines.peek(1))
+    return next((mark for mark in DELIMITERS if mark in first), DELIMITERS[0])
 
 
 def all_numbers(fields: Sequence[str]) -> bool:

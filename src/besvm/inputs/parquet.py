@@ -24,6 +24,16 @@ class ParquetTable(TableSource):
         self._file = self._opened()
         self.total = self._file.metadata.num_rows
 
+    @property
+    def declared(self) -> dict[str, str]:
+        types = optional("pyarrow.types", "reading Parquet files")
+        fields = [field for field in self._file.schema_arrow if field.name in self._columns]
+        return {
+            field.name: "category"
+            for field in fields
+            if types.is_boolean(field.type) or types.is_dictionary(field.type)
+        }
+
     def where(self, line: int) -> str:
         return f"row {line} of {self.name}"
 

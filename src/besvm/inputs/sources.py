@@ -12,7 +12,7 @@ from besvm.inputs.lines import Lines
 from besvm.inputs.series import Ts, UcrTsv
 
 STANDARD_INPUT = "-"
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+TABLES = (".csv", ".tsv", ".tab")
 READ = ".csv, .tsv, .parquet, .npz, .npy, .ts, .arff, .txt or CIFAR-10's .bin"
 SHORTEST_SERIES = 10  # moments: fewer numbers without names are a table
 
@@ -31,9 +31,11 @@ def open_source(path: str | os.PathLike[str], asked: Asked) -> Source:
     suffix = path.suffix.lower()
     if path.is_file() and path.stat().st_size == 0:
         raise ValueError(f"{path.name} must hold samples, but is empty")
-    if suffix in DELIMITERS:
+    if suffix in TABLES:
         lines = Lines(path)
-        return UcrTsv(lines) if _is_ucr(lines, suffix, asked) else Delimited(lines, DELIMITERS[suffix])
+        if _is_ucr(lines, suffix, asked):
+            return UcrTsv(lines)
+        return Delimited(lines, delimiter_of(lines) if suffix == ".csv" else "\t")
     if suffix == ".txt":
         return TextLines(Lines(path))
     if suffix == ".ts":
