@@ -1,1 +1,1 @@
-"""What the commands do: each a function that the command line calls with what it has parsed."""
+"""What each command of the command line does, one file a command; ``besvm.cli`` only parses."""
