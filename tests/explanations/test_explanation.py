@@ -229,8 +229,7 @@ def test_every_kind_of_data_can_be_shown(measures, X, y, with_training):
     sample = X.iloc[3] if hasattr(X, "iloc") else X[3]
     why = explain(model, sample, training=X if with_training else None)
     assert why.prediction == model.predict(X.iloc[3:4] if hasattr(X, "iloc") else X[3:4])[0]
-    figure = why.plot(top=3)
-    figure.canvas.draw()
+    why.plot(top=2).canvas.draw()
     Balanced(why.to_html(top=3))
     json.dumps(why.to_dict(matches=True), allow_nan=False)
 
@@ -254,3 +253,19 @@ def test_what_an_image_with_all_kinds_of_matches_shows():
     assert sides["H8R"] == (32, 32)  # strokes, 16 pixels for a cell
     assert sides["H4(1,1)"] == (64, 64)
     assert sides["P6(2)"] == (6, 6)
+
+
+def test_a_model_from_a_file_explains_alike(iris, tmp_path):
+    files = pytest.importorskip("besvm.files")
+    model, X, _ = iris
+    files.save(model, tmp_path / "iris.besvm")
+    assert explain(files.load(tmp_path / "iris.besvm"), X[80]).to_dict() == explain(model, X[80]).to_dict()
+
+
+def test_a_model_from_a_file_shows_its_exemplars(tmp_path):
+    files = pytest.importorskip("besvm.files")
+    X = np.random.default_rng(0).integers(0, 256, (20, 16, 16, 3), dtype=np.uint8)
+    files.save(BESVMClassifier(["H4R"], basis=4, C=1.0).fit(X, np.arange(20) % 2), tmp_path / "images.besvm")
+    why = explain(files.load(tmp_path / "images.besvm"), X[3])
+    for one in why.contributions:
+        np.testing.assert_array_equal(why.pair(one).exemplar.data, X[one.row])

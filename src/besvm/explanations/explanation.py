@@ -70,9 +70,10 @@ class Explanation:
     >>> why = besvm.explain(model, "cats")
     >>> why.prediction
     'c'
-    >>> best = why.towards("c")[0]
-    >>> best.row, best.label, best.similarity > best.usual
-    (0, 'c', True)
+    >>> for one in why.towards("c"):
+    ...     print(words[one.row], "is more like it than usual" if one.similarity > one.usual else "is less like it")
+    dog is less like it
+    cat is more like it than usual
     >>> total = sum(one.contribution["c"] for one in why.contributions) + why.constant["c"]
     >>> abs(total - why.decision["c"]) < 1e-12
     True

@@ -28,7 +28,7 @@ def html(explanation: Any, cls: Any, top: int) -> str:
     first = (explanation.towards(cls, 1) or explanation.against(cls, 1) or [None])[0]
     sample = "" if first is None else _picture(explanation.pair(first).sample, [])
     parts = [
-        '<div style="font:14px/1.45 system-ui,sans-serif;max-width:72em">',
+        '<div style="font:14px/1.45 system-ui,sans-serif;max-width:90em">',
         f"<p style='margin:0 0 8px'>Predicted: <b>{escape(str(explanation.prediction))}</b></p>",
         '<div style="display:flex;gap:24px;flex-wrap:wrap;align-items:center">',
         f"<div>{sample}</div><div>{_decisions(explanation, cls)}</div></div>",
@@ -98,10 +98,9 @@ def _both(pair: Pair) -> str:
     if pair.sample.kind == "text" or pair.exemplar.kind == "text":
         return "<br>".join(f"<span>{_text(some)}</span>" for some in text_runs(pair) if some)
     marks = image_marks(pair)
-    shown = (
-        [_picture(pair.sample, [m for m in marks if m.on == "sample"])] if any(m.on == "sample" for m in marks) else []
-    )
-    return " ".join([*shown, _picture(pair.exemplar, [m for m in marks if m.on == "exemplar"])])
+    both = [("sample", pair.sample)] if pair.sample.kind == pair.exemplar.kind == "image" else []
+    both.append(("exemplar", pair.exemplar))
+    return " ".join(_picture(seen, [mark for mark in marks if mark.on == on]) for on, seen in both)
 
 
 def _picture(seen: Look, marks: list[Mark]) -> str:

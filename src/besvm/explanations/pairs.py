@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,17 +67,14 @@ class Pairs:
         else:
             x, b = _only(self._samples.seen_by(similarity, fitted.transformer)), _only(own)
         match = similarity.show(x, b)
+        region = self._region(fitted, number)
+        if match.mirrored is not None:
+            match = replace(match, caption="in the mirror" if match.mirrored[region] else "")
         kind = kind_behind(features, similarity.kind)
         shown, within = self._exemplar(fitted, features, place, exemplar, b)
         if match.exemplar is not None:
             shown = look(match.exemplar, kind)
-        return Pair(
-            look(raw if match.sample is None else match.sample, kind),
-            shown,
-            match,
-            self._region(fitted, number),
-            within,
-        )
+        return Pair(look(raw if match.sample is None else match.sample, kind), shown, match, region, within)
 
     def _exemplar(
         self, fitted: FittedMeasure, features: Any, place: int, exemplar: Exemplar, b: Any
