@@ -16,8 +16,8 @@ import besvm.basis
 import besvm.datasets
 import besvm.explanations
 import besvm.features
-import besvm.inputs
 import besvm.files
+import besvm.inputs
 import besvm.measures
 import besvm.normalize
 import besvm.report

@@ -5,7 +5,6 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from besvm.similarities.match import Match
 from PIL import Image
 
 from besvm.report import pictures
@@ -13,6 +12,7 @@ from besvm.report.data import as_data, kind_of, texts_of
 from besvm.report.lines import POINTS, draw_lines
 from besvm.report.matches import compact, worth_showing
 from besvm.report.pictures import draw_sheets
+from besvm.similarities.match import Match
 
 
 def cut(sheets, i):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from besvm.explanations.models import read_model
 
 from besvm import BESVMClassifier, Nystrom
+from besvm.explanations.models import read_model
 from besvm.report.basis import basis_of
 from besvm.report.evidence import AGAINST, FOR, curve_sizes, gather, smallest
 from besvm.similarities import SeriesParts
