@@ -13,6 +13,7 @@ import multiprocessing
 import struct
 import tempfile
 import warnings
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -208,7 +209,7 @@ def _change(node: Any, rng: np.random.Generator) -> None:
             if isinstance(node, dict) and rng.random() < 0.1:
                 del node[key]
             else:
-                node[key] = ODD[rng.integers(len(ODD))]
+                node[key] = deepcopy(ODD[rng.integers(len(ODD))])
             return
         node = node[key]
 
