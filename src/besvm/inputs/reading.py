@@ -238,6 +238,7 @@ class _Gathered:
         self.names: list[str] = []
         self.labels: list[str] | None = []
         self._whole: np.ndarray | None = None
+        self._arrays: list[np.ndarray] = []
         self._items: list[Any] = []
 
     def add(self, block: Block) -> None:
@@ -247,17 +248,21 @@ class _Gathered:
             self.labels = None
         else:
             self.labels += block.labels
-        if not isinstance(block.X, np.ndarray) or self.rows is None:
-            self._items += list(block.X)
-            return
-        if self._whole is None:
-            self._whole = np.empty((self.rows, *block.X.shape[1:]), block.X.dtype)
-        self._whole[start : start + len(block.X)] = block.X
+        if not isinstance(block.X, np.ndarray):
+            self._items += block.X
+        elif self.rows is None:
+            self._arrays.append(block.X)
+        else:
+            if self._whole is None:
+                self._whole = np.empty((self.rows, *block.X.shape[1:]), block.X.dtype)
+            self._whole[start : start + len(block.X)] = block.X
 
     def block(self) -> Block:
         X: Any = self._items
         if self._whole is not None:
             X = self._whole[: len(self.names)]
+        elif self._arrays:
+            X = np.concatenate(self._arrays)
         elif X and isinstance(X[0], np.ndarray):
             X = stacked(X)
         return Block(X, self.labels, self.names)
