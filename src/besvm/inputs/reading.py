@@ -82,10 +82,10 @@ def read(
     source, layout = _opened(path, label, columns, kind, size, skip_unreadable)
     check_fits(f"reading {source.name}", layout.nbytes, memory_limit, "fewer samples")
     found = _Gathered(layout.rows)
-    with progress(f"reading {source.name}", source.total) as shown:
+    with progress(f"reading {source.name}", source.meter.total) as shown:
         for block in _with_classes(source.blocks(layout, _rows_each(layout, TOGETHER)), labels):
             found.add(block)
-            shown.advance(source.done - shown.done)
+            shown.advance(source.meter.done - shown.done)
     if not found.names:
         raise ValueError(f"{source.name} must hold samples that can be read, got none")
     return _data(found.block(), source, layout)
@@ -113,11 +113,11 @@ class Stream:
 
     @property
     def total(self) -> int:
-        return self._source.total
+        return self._source.meter.total
 
     @property
     def done(self) -> int:
-        return self._source.done
+        return self._source.meter.done
 
     def __iter__(self) -> Iterator[Data]:
         for block in _with_classes(self._source.blocks(self.layout, self._rows), self._labels):
@@ -177,8 +177,8 @@ def _opened(path: Any, label: Any, columns: Any, kind: Any, size: Any, skip: boo
     check_kind(kind)
     asked = Asked(kind, label, as_columns(columns), _as_size(size), skip)
     source = open_source(path, asked)
-    with progress(f"looking at {source.name}", source.total) as bar:
-        source.watcher = lambda: bar.advance(source.done - bar.done)
+    with progress(f"looking at {source.name}", source.meter.total) as bar:
+        source.watcher = lambda: bar.advance(source.meter.done - bar.done)
         return source, source.layout(asked)
 
 
