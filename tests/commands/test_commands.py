@@ -190,9 +190,12 @@ def test_a_plan_writes_nothing(folder, tmp_path):
     assert lines[2].startswith("time      about ")
     assert lines[3].startswith("memory    about ")
     assert list(tmp_path.iterdir()) == []
-    plan = json.loads(run("train", folder / "images", "--plan", "-o", tmp_path / "m.besvm", "--json").stdout)
-    assert plan["measures"]["P6|mirror"] == {"exemplars": 300, "features": 300 * 18}
-    assert plan["measures"]["H8R|mirror"]["exemplars"] == 16
+    measures = ["-m", "P6|mirror", "-m", "H8R"]
+    plan = json.loads(run("train", folder / "images", *measures, "--plan", "-o", tmp_path / "m", "--json").stdout)
+    assert plan["measures"] == {
+        "P6|mirror": {"exemplars": 1000, "features": 9000},  # parts of sixteen images, in nine regions
+        "H8R": {"exemplars": 16, "features": 16},
+    }
     assert plan["seconds"] > 0
 
 

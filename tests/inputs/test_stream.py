@@ -128,7 +128,7 @@ STREAMED = """
             return self
 
     peaks = []
-    for n in (5_000, 100_000):
+    for n in (2_000, 40_000):
         sys.stdin = Endless(n)
         known = {"kind": "records", "columns": {"name": "text", "number": "number"}}
         assert sum(len(block) for block in stream("-", **known)) == n - 1

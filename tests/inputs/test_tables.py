@@ -147,7 +147,10 @@ def test_what_is_broken_is_named_with_its_line(write, text, sentence):
 
 def test_a_model_reads_what_it_was_trained_on(write):
     known = {"kind": "records", "columns": {"age": "number", "city": "category"}, "label": "class"}
+    whole = read(write("people.csv", PEOPLE), **known)
+    assert (len(whole), whole.said) == (6, "people.csv: records, 1 number (age), 1 category (city)")
     blocks = list(stream(write("people.csv", PEOPLE), rows=4, **known))
+    assert [record for block in blocks for record in block.X] == whole.X
     assert [len(block) for block in blocks] == [4, 2]
     assert blocks[1].X == [{"age": 52.0, "city": "Rome"}, {"age": 39.0, "city": None}]
     assert blocks[0].y.tolist() == list("xyxy")
@@ -164,6 +167,7 @@ def test_without_names_columns_come_in_the_order_of_the_model(write):
     known = {"kind": "vectors", "columns": {"a": "number", "b": "number"}}
     (block,) = stream(write("n.csv", "1,2\n3,4\n"), **known)
     np.testing.assert_array_equal(block.X, [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(read(write("n.csv", "1,2\n3,4\n"), **known).X, block.X)
     numbered = {"kind": "vectors", "columns": {"1": "number", "2": "number"}, "label": "3"}
     (block,) = stream(write("n.csv", "1,2\n3,4\n"), **numbered)
     assert block.y is None

@@ -44,15 +44,8 @@ class ArffTable(TableSource):
     what = "a table in an .arff file"
 
     def __init__(self, lines: Lines, head: Head) -> None:
-        self.lines, self.head, self.name = lines, head, lines.name
-
-    @property
-    def total(self) -> int:  # type: ignore[override]
-        return self.lines.total
-
-    @property
-    def done(self) -> int:  # type: ignore[override]
-        return self.lines.done
+        super().__init__(lines.name, lines)
+        self.lines, self.head = lines, head
 
     @property
     def declared(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from besvm._support.validation import shown
-from besvm.inputs.contract import Asked, Block, Layout, Source, as_label, counted
+from besvm.inputs.contract import Asked, Block, Counter, Layout, Source, as_label, counted
 from besvm.inputs.images import resized, usual_size
 
 SAMPLES, CLASSES = ("X", "x", "data", "arr_0"), ("y", "Y", "labels", "label", "target", "arr_1")
@@ -43,34 +43,35 @@ class ArrayFile(Source):
     what = "an array"
 
     def __init__(self, path: Path) -> None:
-        self.path, self.name = path, path.name
+        super().__init__(path.name, Counter())
+        self.path = path
 
     def layout(self, asked: Asked) -> Layout:
         samples, classes = self._members()
         with self._open(samples) as (_, header):
-            self.total = header.shape[0]
+            self.meter.total = header.shape[0]
         self.what = f"an array of shape {header.shape} and type {header.dtype}"
         kind = self._kind(header, asked.kind)
         size = None
         if kind == "images":
             size = asked.size or usual_size([header.shape[1:3]])
-        said = f"{self.name}: {counted(self.total, 'rows')} of {kind}, {self.what}"
+        said = f"{self.name}: {counted(self.meter.total, 'rows')} of {kind}, {self.what}"
         said += "" if size is None or size == header.shape[1:3] else f", made {size[0]} x {size[1]} pixels"
         label = None if classes is None else "y"
         nbytes = header.nbytes * (8 // min(8, header.dtype.itemsize) if kind in ("vectors", "precomputed") else 1)
-        return Layout(kind, label=label, size=size, rows=self.total, nbytes=nbytes, said=said)
+        return Layout(kind, label=label, size=size, rows=self.meter.total, nbytes=nbytes, said=said)
 
     def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
-        self.done = 0
+        self.meter.done = 0
         samples, classes = self._members()
         labels = None if classes is None else self._labels(classes)
         with self._open(samples) as (file, header):
             for X in self._rows(file, header, rows):
-                place = slice(self.done, self.done + len(X))
+                place = slice(self.meter.done, self.meter.done + len(X))
                 own = None if labels is None else labels[place]
                 names = [str(number + 1) for number in range(place.start, place.stop)]
                 yield Block(_as_kind(X, layout), own, names)
-                self.done = place.stop
+                self.meter.done = place.stop
 
     def _kind(self, header: Header, asked: str | None) -> str:
         axes, of = len(header.shape), header.dtype.kind
@@ -165,8 +166,10 @@ class ArrayFile(Source):
         with self._open(member) as (file, header):
             if len(header.shape) > 2 or prod(header.shape) != header.shape[0] or header.nbytes > LABEL_BYTES:
                 raise ValueError(f"{self.name} must hold a class for every row in {member}, got shape {header.shape}")
-            if header.shape[0] != self.total:
-                raise ValueError(f"{self.name} must hold a class for each of {self.total} rows, got {header.shape[0]}")
+            if header.shape[0] != self.meter.total:
+                raise ValueError(
+                    f"{self.name} must hold a class for each of {self.meter.total} rows, got {header.shape[0]}"
+                )
             if header.dtype.kind not in "biufU":
                 raise ValueError(f"{self.name} must hold numbers or texts as classes, got {header.dtype}")
             values = np.frombuffer(_exactly(file, header.nbytes, self.name), header.dtype)

@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -116,15 +116,31 @@ class Block:
     names: list[str] = field(default_factory=list)
 
 
+class Meter(Protocol):
+    """How much there is to read, in bytes or samples (0: nobody knows), and how much was read so far."""
+
+    total: int
+    done: int
+
+
+@dataclass
+class Counter:
+    """A meter of samples."""
+
+    total: int = 0
+    done: int = 0
+
+
 class Source(ABC):
     """Abstract: a file or folder of samples, described first and then read block by block."""
 
-    name: str = ""  # without the folders around it
     what: str = "a file"  # in words, for messages
     kinds: tuple[str, ...] = ()  # that it can be read as
-    total: int = 0  # how much there is to read, in bytes or samples; 0: nobody knows
-    done: int = 0  # how much of that was read so far
     watcher: Callable[[], None] | None = None  # called now and then while it is looked at
+
+    def __init__(self, name: str, meter: Meter) -> None:
+        self.name = name  # without the folders around it
+        self.meter = meter
 
     @abstractmethod
     def layout(self, asked: Asked) -> Layout:

@@ -20,18 +20,10 @@ class Delimited(TableSource):
     """A table in a text file, with commas or tabs between its values, and maybe a first line that names the columns."""
 
     def __init__(self, lines: Lines, delimiter: str) -> None:
+        super().__init__(lines.name, lines)
         self.lines, self.delimiter = lines, delimiter
-        self.name = lines.name
         self._has_header = True
         self._width = 0
-
-    @property
-    def total(self) -> int:  # type: ignore[override]
-        return self.lines.total
-
-    @property
-    def done(self) -> int:  # type: ignore[override]
-        return self.lines.done
 
     def first(self) -> None:
         self.lines.copy()
@@ -84,21 +76,13 @@ class TextLines(Source):
     what = "lines of text"
 
     def __init__(self, lines: Lines) -> None:
+        super().__init__(lines.name, lines)
         self.lines = lines
-        self.name = lines.name
-
-    @property
-    def total(self) -> int:  # type: ignore[override]
-        return self.lines.total
-
-    @property
-    def done(self) -> int:  # type: ignore[override]
-        return self.lines.done
 
     def layout(self, asked: Asked) -> Layout:
         self.refuse_kind(asked.kind)
         said = f"{self.name}: a text on every line"
-        return Layout(asked.kind or "text", nbytes=2 * self.total, said=said)
+        return Layout(asked.kind or "text", nbytes=2 * self.meter.total, said=said)
 
     def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
         numbered = ((number, line.strip()) for number, line in enumerate(self.lines, start=1))

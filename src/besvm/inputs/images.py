@@ -15,7 +15,7 @@ from besvm._support.progress import say
 from besvm._support.rows import evenly_spaced
 from besvm.datasets.cifar10 import CLASS_NAMES, NAMES_FILE, RECORD_BYTES, SIDE
 from besvm.datasets.images import FORMATS, read_images
-from besvm.inputs.contract import Asked, Block, Layout, Source, counted
+from besvm.inputs.contract import Asked, Block, Counter, Layout, Source, counted
 
 SUFFIXES = frozenset((".bmp", ".gif", ".jpg", ".jpeg", ".jpe", ".png", ".pgm", ".ppm", ".tif", ".tiff", ".webp"))
 USUAL = 32  # pixels: what the recipes are made for
@@ -32,8 +32,8 @@ class ImageFiles(Source):
     what = "a folder of images"
 
     def __init__(self, name: str, root: Path, paths: Sequence[Path], labels: list[str] | None, left_out: int) -> None:
-        self.name, self.root, self.paths, self.labels, self.left_out = name, root, paths, labels, left_out
-        self.total = len(paths)
+        super().__init__(name, Counter(len(paths)))
+        self.root, self.paths, self.labels, self.left_out = root, paths, labels, left_out
 
     def layout(self, asked: Asked) -> Layout:
         self.refuse_kind(asked.kind)
@@ -66,7 +66,7 @@ class ImageFiles(Source):
                 say(1, f"left out: {problem}")
             kept = [place for place, image in enumerate(found) if not isinstance(image, str)]
             labels = None if self.labels is None else [self.labels[start + place] for place in kept]
-            self.done = start + len(paths)
+            self.meter.done = start + len(paths)
             if kept:
                 names = [paths[place].relative_to(self.root).as_posix() for place in kept]
                 yield Block(np.stack([found[place] for place in kept]), labels, names)
@@ -79,7 +79,8 @@ class CifarFiles(Source):
     what = "CIFAR-10's files"
 
     def __init__(self, name: str, paths: Sequence[Path], note: str = "") -> None:
-        self.name, self.paths, self.note = name, paths, note
+        super().__init__(name, Counter())
+        self.paths, self.note = paths, note
         sizes = [path.stat().st_size for path in paths]
         for path, size in zip(paths, sizes, strict=True):
             if size % RECORD_BYTES or not size:
@@ -87,17 +88,17 @@ class CifarFiles(Source):
                     f"{path.name} must hold records of {RECORD_BYTES} bytes, as CIFAR-10's files do, got {size:,} "
                     "bytes; it is cut, or another kind of file"
                 )
-        self.total = sum(sizes) // RECORD_BYTES
+        self.meter.total = sum(sizes) // RECORD_BYTES
 
     def layout(self, asked: Asked) -> Layout:
         self.refuse_kind(asked.kind)
         size = asked.size or (SIDE, SIDE)
-        said = f"{self.name}: {counted(self.total, 'images')} in CIFAR-10's format{self.note}"
-        nbytes = 3 * size[0] * size[1] * self.total
-        return Layout("images", label="class", size=size, rows=self.total, nbytes=nbytes, said=said)
+        said = f"{self.name}: {counted(self.meter.total, 'images')} in CIFAR-10's format{self.note}"
+        nbytes = 3 * size[0] * size[1] * self.meter.total
+        return Layout("images", label="class", size=size, rows=self.meter.total, nbytes=nbytes, said=said)
 
     def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
-        self.done = 0
+        self.meter.done = 0
         for path in self.paths:
             names, first = _class_names(path.parent), 0
             with open(path, "rb") as file:
@@ -115,7 +116,7 @@ class CifarFiles(Source):
                     labels = [names[label] for label in records[:, 0]]
                     called = [f"{path.stem}:{first + row}" for row in range(len(records))]
                     first += len(records)
-                    self.done += len(records)
+                    self.meter.done += len(records)
                     yield Block(X, labels, called)
 
 

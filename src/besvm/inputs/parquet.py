@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from besvm._support.extras import optional
-from besvm.inputs.contract import Asked
+from besvm.inputs.contract import Asked, Counter
 from besvm.inputs.table import TableSource
 
 BATCH = 4096  # rows
@@ -20,9 +20,10 @@ class ParquetTable(TableSource):
     what = "a table in a Parquet file"
 
     def __init__(self, path: Path) -> None:
-        self.path, self.name = path, path.name
+        super().__init__(path.name, Counter())
+        self.path = path
         self._file = self._opened()
-        self.total = self._file.metadata.num_rows
+        self.meter.total = self._file.metadata.num_rows
 
     @property
     def declared(self) -> dict[str, str]:
@@ -53,7 +54,7 @@ class ParquetTable(TableSource):
                 for values in zip(*columns, strict=True):
                     line += 1
                     yield line, values
-                self.done = line
+                self.meter.done = line
         except (arrow.ArrowException, OSError) as error:
             raise ValueError(f"{self.name} cannot be read behind row {line}: {error}") from None
 

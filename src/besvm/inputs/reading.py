@@ -82,10 +82,10 @@ def read(
     source, layout = _opened(path, label, columns, kind, size, skip_unreadable)
     check_fits(f"reading {source.name}", layout.nbytes, memory_limit, "fewer samples")
     found = _Gathered(layout.rows)
-    with progress(f"reading {source.name}", source.total) as shown:
+    with progress(f"reading {source.name}", source.meter.total) as shown:
         for block in _with_classes(source.blocks(layout, _rows_each(layout, TOGETHER)), labels):
             found.add(block)
-            shown.advance(source.done - shown.done)
+            shown.advance(source.meter.done - shown.done)
     if not found.names:
         raise ValueError(f"{source.name} must hold samples that can be read, got none")
     return _data(found.block(), source, layout)
@@ -113,11 +113,11 @@ class Stream:
 
     @property
     def total(self) -> int:
-        return self._source.total
+        return self._source.meter.total
 
     @property
     def done(self) -> int:
-        return self._source.done
+        return self._source.meter.done
 
     def __iter__(self) -> Iterator[Data]:
         for block in _with_classes(self._source.blocks(self.layout, self._rows), self._labels):
@@ -177,8 +177,8 @@ def _opened(path: Any, label: Any, columns: Any, kind: Any, size: Any, skip: boo
     check_kind(kind)
     asked = Asked(kind, label, as_columns(columns), _as_size(size), skip)
     source = open_source(path, asked)
-    with progress(f"looking at {source.name}", source.total) as bar:
-        source.watcher = lambda: bar.advance(source.done - bar.done)
+    with progress(f"looking at {source.name}", source.meter.total) as bar:
+        source.watcher = lambda: bar.advance(source.meter.done - bar.done)
         return source, source.layout(asked)
 
 
@@ -238,6 +238,7 @@ class _Gathered:
         self.names: list[str] = []
         self.labels: list[str] | None = []
         self._whole: np.ndarray | None = None
+        self._arrays: list[np.ndarray] = []
         self._items: list[Any] = []
 
     def add(self, block: Block) -> None:
@@ -247,17 +248,21 @@ class _Gathered:
             self.labels = None
         else:
             self.labels += block.labels
-        if not isinstance(block.X, np.ndarray) or self.rows is None:
-            self._items += list(block.X)
-            return
-        if self._whole is None:
-            self._whole = np.empty((self.rows, *block.X.shape[1:]), block.X.dtype)
-        self._whole[start : start + len(block.X)] = block.X
+        if not isinstance(block.X, np.ndarray):
+            self._items += block.X
+        elif self.rows is None:
+            self._arrays.append(block.X)
+        else:
+            if self._whole is None:
+                self._whole = np.empty((self.rows, *block.X.shape[1:]), block.X.dtype)
+            self._whole[start : start + len(block.X)] = block.X
 
     def block(self) -> Block:
         X: Any = self._items
         if self._whole is not None:
             X = self._whole[: len(self.names)]
+        elif self._arrays:
+            X = np.concatenate(self._arrays)
         elif X and isinstance(X[0], np.ndarray):
             X = stacked(X)
         return Block(X, self.labels, self.names)

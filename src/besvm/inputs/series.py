@@ -33,16 +33,8 @@ class SeriesSource(Source):
     what = "a file of time series"
 
     def __init__(self, lines: Lines) -> None:
+        super().__init__(lines.name, lines)
         self.lines = lines
-        self.name = lines.name
-
-    @property
-    def total(self) -> int:  # type: ignore[override]
-        return self.lines.total
-
-    @property
-    def done(self) -> int:  # type: ignore[override]
-        return self.lines.done
 
     @abstractmethod
     def series(self) -> Iterator[One]:
@@ -52,7 +44,7 @@ class SeriesSource(Source):
         self.refuse_kind(asked.kind)
         if next(self.series(), None) is None:
             raise ValueError(f"{self.name} must hold a series on a line, but has none")
-        nbytes = int(8 * NUMBERS_A_BYTE * self.total)
+        nbytes = int(8 * NUMBERS_A_BYTE * self.meter.total)
         return Layout("series", nbytes=nbytes, said=f"{self.name}: time series")
 
     def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:

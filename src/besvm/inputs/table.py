@@ -73,7 +73,7 @@ class TableSource(Source):
         if asked.typed is not None:
             kind = asked.kind or _kind_of(asked.typed, False, False)
             naming = next((n for n in names if n.lower() in NAMES and n not in wanted and n != label), None)
-            return Layout(kind, asked.typed, label, naming)
+            return Layout(kind, asked.typed, label, naming, said=f"{self.name}: {kind}, {_columns_said(asked.typed)}")
         profiles = {name: Profile() for name in names}
         for lines, block in _transposed(self.records(), PROFILED):
             for profile, values in zip(profiles.values(), block, strict=True):
