@@ -14,6 +14,7 @@ import besvm.analysis
 import besvm.baselines
 import besvm.basis
 import besvm.datasets
+import besvm.explanations
 import besvm.features
 import besvm.files
 import besvm.measures
@@ -42,6 +43,7 @@ MODULES = {
     "besvm.selection": ["GreedySelection"],
     "besvm.baselines": besvm.baselines.__all__,
     "besvm.analysis": besvm.analysis.__all__,
+    "besvm.explanations": ["explain_many", "carriers", "Explanation"],
     "besvm.datasets": ["load_cifar10", "fetch_cifar10", "load_images", "make_toy"],
     "besvm.testing": ["check_similarity"],
     "besvm.measures": ["mirrored", "parse_shorthand"],

@@ -21,8 +21,8 @@ from besvm.similarities import RBF, Jitter, Latent
 ROOT = Path(besvm.__file__).parent
 ORDER = (
     *("_support", "blocks", "similarities", "features", "normalize", "solver", "basis", "measures", "recipes"),
-    *("expand", "expansion", "linear", "classifier", "selection", "baselines", "files", "analysis", "datasets"),
-    *("reproduction", "testing", "demo", "cli"),
+    *("expand", "expansion", "linear", "classifier", "selection", "baselines", "files", "analysis", "explanations"),
+    *("datasets", "reproduction", "testing", "demo", "commands", "cli"),
 )
 
 
@@ -83,6 +83,7 @@ MODELS = {
     "nystrom": BESVMClassifier(["rbf", "manhattan", "chi2"], basis=5, normalize=Nystrom()),
     "z-score": BESVMClassifier(Jitter("rbf", exemplar_variants=shifted), basis=5, normalize="z-score"),
     "raw": BESVMClassifier("cosine", basis=5, normalize=None, multi_class="ovo"),
+    "parts": BESVMClassifier(["P4(2)"], basis=5),
     "images": BasisExpansion([mirrored("H4R"), "H4(1,1)", ("bent", Latent("rigid", exemplar_variants=Shifts(1)))]),
     "linear": LinearSVMClassifier(),
     "kernel": KernelSVMClassifier("rbf"),
@@ -94,7 +95,7 @@ MODELS = {
 def test_a_saved_model_names_rooms_and_not_files(name, rng):
     """So that moving a file within its room breaks no saved model."""
     X, y = np.abs(rng.normal(size=(30, 4))), np.arange(30) % 3
-    X = rng.random((30, 12, 12, 3)) if name == "images" else X
+    X = rng.random((30, 12, 12, 3)) if name in ("images", "parts") else X
     saved = pickle.dumps(MODELS[name].fit(X, y))
     words = [word for _, word, _ in pickletools.genops(saved) if isinstance(word, str)]
     modules = {word for word in words if word == "besvm" or word.startswith("besvm.")}

@@ -14,3 +14,12 @@ def test_every_way_to_bring_a_similarity_runs():
     assert len(scores) == 6
     assert min(scores.values()) > 0.55
     assert max(scores, key=scores.get) == "one for each column"
+
+
+def test_explanations_are_printed_and_drawn(tmp_path):
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "explain.py", "--out", tmp_path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "patro and pedro have p and ro in common" in done.stdout
+    assert (tmp_path / "explanations.png").stat().st_size > 10_000

@@ -15,7 +15,10 @@ def test_the_public_names_are_exactly_these():
         "MeanNormScaler",
         "Measure",
         "Nystrom",
+        "explain",
+        "load",
         "recipes",
+        "save",
     ]
     for name in set(besvm.__all__) - {"recipes"}:
         assert getattr(besvm, name).__module__.split(".")[0] == "besvm"

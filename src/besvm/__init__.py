@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from besvm import recipes
     from besvm.classifier import BESVMClassifier
     from besvm.expansion import BasisExpansion
+    from besvm.explanations import explain
     from besvm.features import FHOG, CellColor
     from besvm.files import load, save
     from besvm.linear import LinearSVMClassifier
@@ -24,6 +25,7 @@ __all__ = [
     "MeanNormScaler",
     "Measure",
     "Nystrom",
+    "explain",
     "load",
     "recipes",
     "save",
@@ -38,6 +40,7 @@ _HOME = {  # imported when first asked for: scikit-learn alone takes most of a s
     "MeanNormScaler": "normalize",
     "Measure": "measures",
     "Nystrom": "normalize",
+    "explain": "explanations",
     "load": "files",
     "save": "files",
 }

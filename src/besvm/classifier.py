@@ -76,6 +76,8 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
     basis_parts_ : list of Pieces or None
         For every measure whose exemplars are parts of training rows: the pieces, their rows (``samples``) and where in
         these they begin (``places``). None for whole exemplars.
+    basis_labels_ : list of ndarray or None
+        For every measure, the classes of its exemplars; None if they were given outright.
     n_basis_ : int
         The number of different exemplars.
     pairs_ : list of (int, int)
@@ -189,6 +191,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         self._map, self._vectors = feature_map, vectors
         self.basis_rows_ = [measure.rows for measure in feature_map.expander.measures]
         self.basis_parts_ = [measure.pieces for measure in feature_map.expander.measures]
+        self.basis_labels_ = feature_map.expander.labels_of_rows(classes[labels])
         self.n_basis_ = feature_map.expander.n_exemplars
         self.storage_ = chosen.storage
         self.n_rows_ = n

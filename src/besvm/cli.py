@@ -81,6 +81,38 @@ def reproduce(
 
 
 @app.command()
+def explain(
+    model: Annotated[str, typer.Argument(help="A model file, as `besvm train` or besvm.save wrote it.")],
+    data: Annotated[str, typer.Argument(help="The file or folder that the sample is in.")],
+    row: Annotated[str, typer.Option(help="The sample's name, or its number, from 1 on; -1 is the last.")] = "1",
+    top: Annotated[int, typer.Option(help="How many exemplars to list.", min=1)] = 10,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", help="A picture (.png, .svg) or a page (.html) to write as well.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the picture if it is there already.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON, for programs.")] = False,
+) -> None:
+    """Say which exemplars pulled the decision for a sample to which class, and how they match.
+
+    \b
+    besvm explain pets.besvm photos --row cats/7.png -o why.png
+    besvm explain gun.besvm GunPoint_TEST.ts --row 12 --json
+    """
+    import json
+
+    from besvm.commands import explain as it
+
+    try:
+        plain, text = it.explain(model, data, row, top=top, out=out, force=force)
+        typer.echo(json.dumps(plain, indent=2) if as_json else text)
+    except BrokenPipeError:
+        raise
+    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
+        typer.echo(f"besvm: {str(error) or 'there is not enough memory'}", err=True)
+        raise typer.Exit(2) from None
+
+
+@app.command()
 def similarities(
     kind: Annotated[
         str | None, typer.Argument(help="Of one kind of data, like series or records; by default all.")

@@ -55,6 +55,8 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
         For every measure, the training rows that are its exemplars; None if they were given outright.
     basis_parts_ : list of Pieces or None
         For every measure whose exemplars are parts of training rows: the pieces, and where they come from.
+    basis_labels_ : list of ndarray or None
+        For every measure, the classes of its exemplars, where ``fit`` was given any.
     similarities_ : list of Similarity
         Of every measure, with its data-derived parameters settled.
     mean_, scale_ : ndarray of shape (D,)
@@ -103,6 +105,7 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
         self.similarities_ = [measure.similarity for measure in expander.measures]
         self.basis_rows_ = [measure.rows for measure in expander.measures]
         self.basis_parts_ = [measure.pieces for measure in expander.measures]
+        self.basis_labels_ = expander.labels_of_rows(labels)
         forget(self, "mean_", "scale_")
         for name, value in self._map.normalizer.learned().items():
             setattr(self, name, value)

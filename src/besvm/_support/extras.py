@@ -21,4 +21,5 @@ def optional(module: str, purpose: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = module.split(".")[0]
-        raise ImportError(f"{purpose} needs {package}; install besvm[{EXTRA_OF[package]}]") from error
+        wanted = f"besvm[{EXTRA_OF[package]}]" if package in EXTRA_OF else package
+        raise ImportError(f"{purpose} needs {package}; install {wanted}") from error

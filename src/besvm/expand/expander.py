@@ -71,6 +71,11 @@ class FittedMeasure:
             return self.rows
         return np.arange(self.n_exemplars) if self.places is None else self.places
 
+    @property
+    def of_known_rows(self) -> bool:
+        """Whether ``rows`` are training rows: all columns of a precomputed matrix that is not square may be others."""
+        return self.rows is not None and not (self.similarity.precomputed and self.basis != -1)
+
     def keep(self, columns: np.ndarray) -> FittedMeasure:
         """Return the measure with the exemplars where this mask is true: of one exemplar, for all columns or none."""
         mask = columns[:: self.similarity.columns_each]
@@ -245,6 +250,10 @@ class Expander:
         if any(measure.rows is None for measure in self.measures):
             raise ValueError("the exemplars were given outright, so that their classes are not known; give row numbers")
         return [labels[measure.rows].repeat(measure.similarity.columns_each) for measure in self.measures]
+
+    def labels_of_rows(self, labels: np.ndarray | None) -> list[np.ndarray | None]:
+        """Return the labels of every measure's exemplars, given those of the training rows; None if not known."""
+        return [None if labels is None or not m.of_known_rows else labels[m.rows] for m in self.measures]
 
     def whole(self, columns: np.ndarray) -> np.ndarray:
         """Return the mask that is true for all columns of an exemplar if the given one is for any."""

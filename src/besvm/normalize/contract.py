@@ -42,6 +42,16 @@ class Normalizer(ABC):
     def keep(self, columns: np.ndarray) -> Self:
         """Return the normalization of the columns where this mask is true."""
 
+    def unmixed(self, weights: np.ndarray) -> np.ndarray:
+        """Return what every raw similarity weighs, given what every feature does: (D, K) to (D, K).
+
+        Only of a normalization that mixes: of any other, a feature and its weight belong to one exemplar already.
+        """
+        raise TypeError(
+            f"the features of {type(self).__name__} are mixtures of exemplars, and it does not say of which; write its "
+            "unmixed(weights)"
+        )
+
     def learned(self) -> dict[str, np.ndarray]:
         """Return what an estimator shows of it as attributes, by name."""
         return {}

@@ -133,6 +133,10 @@ class Rotation(Normalizer):
     def keep(self, columns: np.ndarray) -> Rotation:
         raise TypeError("no exemplar can be dropped: Nyström features are mixtures of all of them")
 
+    def unmixed(self, weights: np.ndarray) -> np.ndarray:
+        pairs = zip(self.groups, self.matrices, strict=True)
+        return np.concatenate([matrix.astype(np.float64) @ weights[columns] for columns, matrix in pairs])
+
 
 def _roots_of_covariances(
     blocks: RowBlocks, groups: list[slice], weights: np.ndarray | None

@@ -13,6 +13,7 @@ from besvm.similarities.grid import Alignment, Deformable, Rigid
 from besvm.similarities.kmers import KMers
 from besvm.similarities.latent import Jitter, Latent, LatentAlignment
 from besvm.similarities.lookup import resolve
+from besvm.similarities.match import Match
 from besvm.similarities.metrics import NegativeDistance, PairwiseKernel
 from besvm.similarities.parts import Parts, Placement, SeriesParts, TextParts
 from besvm.similarities.precomputed import Precomputed
@@ -57,6 +58,7 @@ __all__ = [
     "LatentAlignment",
     "Linear",
     "LocalAlignment",
+    "Match",
     "NegativeDistance",
     "PairFunction",
     "PairwiseKernel",

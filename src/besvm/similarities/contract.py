@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from besvm._support.rows import n_rows, span, take
 from besvm._support.threads import slices
+from besvm.similarities.match import Match
 
 TOGETHER = 16  # items compared with each other for the diagonal of one small matrix: a call costs more than its pairs
 
@@ -124,6 +125,14 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     def behind(self, features: Any) -> Similarity:
         """Return the similarity to use where a Measure has these fitted features: itself, unless it applies them."""
         return self
+
+    def show(self, x: Any, b: Any) -> Match:
+        """Return how a sample x and an exemplar b match, for people to look at; by default there is nothing to see.
+
+        Both are single items as the similarity compares them: behind the features of a Measure or, with
+        ``raw_exemplars``, before them.
+        """
+        return Match()
 
     def prepared(self, X: Any) -> tuple[Similarity, Any]:
         """Return the samples in a form that is quick to compare again and again, and the similarity of that form."""

@@ -13,6 +13,7 @@ from besvm.similarities.block_functions import BlockFunction
 from besvm.similarities.compiled_functions import CompiledFunction, of_function
 from besvm.similarities.contract import Similarity, register, registered
 from besvm.similarities.functions import PairFunction
+from besvm.similarities.match import Match
 from besvm.similarities.metrics import NegativeDistance, distance_names
 
 FUNCTIONS = (PairFunction, CompiledFunction, BlockFunction)  # which are called for the distances themselves
@@ -156,6 +157,9 @@ class FromDistance(DistanceSimilarity):
         if isinstance(inner, FUNCTIONS):
             return lambda A: _checked(compare(A))
         return lambda A: np.negative(negative := compare(A), out=negative)
+
+    def show(self, x: Any, b: Any) -> Match:
+        return (self.distance_ if hasattr(self, "distance_") else self._inner).show(x, b)
 
     @property
     def _inner(self) -> Similarity:

@@ -9,7 +9,9 @@ from scipy.sparse import csr_matrix
 from besvm._support.threads import slices, thread_map
 from besvm._support.validation import check_count, check_flag
 from besvm.similarities.contract import Similarity, register
+from besvm.similarities.match import Match
 from besvm.similarities.text_items import texts
+from besvm.similarities.text_pieces import common_kmers
 from besvm.similarities.tiles import TileFunction, dense, dot_with, is_thin
 
 ROWS = 256  # sequences that a thread takes at a time
@@ -71,6 +73,9 @@ class KMers(Similarity):
             return out
 
         return similarities
+
+    def show(self, x: str, b: str) -> Match:
+        return Match(pieces=common_kmers(x, b, check_count("k", self.k)))
 
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         return 64 * sample + 16 * n_exemplars

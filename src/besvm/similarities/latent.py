@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from besvm._support.sizes import some_described
 from besvm._support.validation import check_block, described, shown
 from besvm.similarities.contract import Similarity, diagonal, name_of
 from besvm.similarities.lookup import TunableSimilarity, resolve
+from besvm.similarities.match import Match
 from besvm.similarities.variants import (
     Variants,
     Worth,
@@ -189,6 +190,26 @@ class VariantSimilarity(TunableSimilarity, Similarity):
             exemplar_variant=z_y,
             sample_variant=z_x,
             inner=None if align is None else align(of_x[z_x], of_y[z_y]),
+        )
+
+    def show(self, x: Any, b: Any) -> Match:
+        found, inner = self.alignment(x, b), self._inner()
+        chosen, notes = [], []
+        for side, item, z in (("sample", x, found.sample_variant), ("exemplar", b, found.exemplar_variant)):
+            make = getattr(self, f"{side}_variants")
+            variant = variants_of(item, make, f"{side}_variants")[z]
+            seen, _ = self._described(side, together([variant]), np.array([z]), inner, self.features_)
+            chosen.append((variant, seen))
+            if z:
+                name = name_of(make, "its variants").lower()
+                notes.append(f"{side} in the mirror" if name == "mirror" else f"{side}: number {z} of {name}")
+        (of_x, seen_x), (of_b, seen_b) = chosen
+        within = inner.show(next(iter(items(seen_x))), next(iter(items(seen_b))))
+        return replace(
+            within,
+            caption=", ".join([*notes, *filter(None, [within.caption])]),
+            sample=of_x if found.sample_variant else None,
+            exemplar=of_b if found.exemplar_variant else None,
         )
 
     def _inner(self, fitted: bool = True) -> Similarity:

@@ -11,6 +11,7 @@ from besvm._support.threads import slices, thread_map
 from besvm._support.validation import check_choice, is_number, shown
 from besvm.similarities.contract import register
 from besvm.similarities.distance import HOW, Distances, DistanceSimilarity
+from besvm.similarities.match import Match
 from besvm.similarities.record_columns import Values, codes_of, read
 
 TILE_ROWS = 64
@@ -148,6 +149,19 @@ class Gower(DistanceSimilarity):
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         return 4 * sample + 4 * n_exemplars
 
+    def show(self, x: Any, b: Any) -> Match:
+        both = [{name: _value(record, name, k) for k, name in enumerate(self.columns_)} for record in (x, b)]
+        columns = self._read(both)
+        values = []
+        for name, column, extent in zip(self.columns_, columns, self.ranges_, strict=True):
+            here, there = column.items
+            missing = any(one is None or one != one for one in (here, there))
+            alike = 0.0 if missing else float(here == there)
+            if not (missing or column.categories):
+                alike = max(0.0, 1 - abs(here - there) / extent)
+            values.append((name, both[0][name], both[1][name], alike))
+        return Match(values=values)
+
     def _read(self, X: Any) -> list[Values]:
         """Return the values of every column, which must be of the family that it had in training."""
         out = []
@@ -214,6 +228,13 @@ def _agree(fitted: str | None, found: str | None) -> bool:
     if fitted is None or found is None or fitted == found:
         return True
     return {fitted, found} == {"number", "truth value"}
+
+
+def _value(record: Any, name: Any, place: int) -> Any:
+    """Return a value of one record by the name of its column; by its place, where pandas had to rename it."""
+    if hasattr(record, "_fields"):
+        return getattr(record, name) if isinstance(name, str) and name in record._fields else record[place]
+    return record[name]
 
 
 def _length(columns: list[Values]) -> int:

@@ -12,6 +12,7 @@ from besvm._support.extras import optional
 from besvm._support.threads import slices, thread_map
 from besvm._support.validation import is_whole, shown
 from besvm.similarities.contract import Similarity, register
+from besvm.similarities.match import Match, Piece
 from besvm.similarities.text_items import texts
 
 ROWS = 8  # sequences that a thread takes at a time
@@ -70,6 +71,9 @@ class AlignmentScore(Similarity):
             return out
 
         return scores
+
+    def show(self, x: str, b: str) -> Match:
+        return Match(pieces=_Aligner(self).pieces(x, b))
 
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         return 4 * sample + 16 * n_exemplars + 100 * n_exemplars // ROWS  # pyopal gives an object for every score
@@ -205,6 +209,20 @@ class _Aligner:
     def scores(self, one: str, database: Any) -> np.ndarray:
         found = self.aligner.align(one, database, mode="score", algorithm=self.algorithm)
         return np.fromiter(map(_score, found), np.float32, len(found))
+
+    def pieces(self, x: str, b: str) -> list[Piece]:
+        """Return the pieces of x and b that the best alignment lays over each other with the same symbols."""
+        sample, exemplar = self.coded([x, b])
+        (found,) = self.aligner.align(sample, self.database([exemplar]), mode="full", algorithm=self.algorithm)
+        pieces: list[Piece] = []
+        i, j = found.query_start, found.target_start
+        for step in found.alignment if found.score > 0 or self.algorithm == "nw" else "":
+            if step == "M":
+                new = not (pieces and pieces[-1][1] == i and pieces[-1][3] == j)
+                p, _, r, _ = (i, i, j, j) if new else pieces.pop()
+                pieces.append((p, i + 1, r, j + 1))
+            i, j = i + (step != "I"), j + (step != "D")  # which are gaps in x, and in b
+        return pieces
 
     def self_scores(self, coded: list[str]) -> np.ndarray:
         """Return the score of every sequence with itself, at least 1."""

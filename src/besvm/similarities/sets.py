@@ -12,10 +12,13 @@ from besvm._support.threads import slices, thread_map
 from besvm._support.validation import check_flag, shown
 from besvm.similarities.contract import Similarity, register
 from besvm.similarities.counts import count_matrix, shared_with
+from besvm.similarities.match import Match
 from besvm.similarities.tiles import as_vectors, over_union, tanimoto_to
 from besvm.similarities.vector import by_tiles, tile_rows
 
 HOW_SETS_COME = "a list of sets, an array or sparse matrix of zeros and ones with a row for each"
+
+NAMED = 8  # elements that two sets share
 
 Compare = Callable[[Any], np.ndarray]
 
@@ -65,6 +68,9 @@ class Jaccard(Similarity):
             return with_bits(pack(A), _float_of(A))
 
         return similarities
+
+    def show(self, x: Any, b: Any) -> Match:
+        return Match(_shared(x, b))
 
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         return 4 * sample + 8 * n_exemplars
@@ -137,6 +143,9 @@ class Tanimoto(Similarity):
             return by_tiles(tanimoto_to, basis)(A)
 
         return similarities
+
+    def show(self, x: Any, b: Any) -> Match:
+        return Match("" if self.packed else _shared(x, b))
 
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         return 4 * sample + 8 * n_exemplars
@@ -216,6 +225,16 @@ def _packed(X: Any, n_bytes: int | None = None) -> np.ndarray:
     if n_bytes is not None and X.shape[1] != n_bytes:
         raise ValueError(f"packed bits must have {n_bytes} bytes like the exemplars, got {X.shape[1]}")
     return X
+
+
+def _shared(x: Any, b: Any) -> str:
+    """Say what two sets have in common; of rows of numbers, in how many places both have any."""
+    if isinstance(x, Set) and isinstance(b, Set):
+        common = sorted(map(str, x & b))
+        names = ", ".join(common[:NAMED]) + (", ..." if len(common) > NAMED else "")
+        return f"{len(common)} of {len(x | b)} shared" + (f": {names}" if common else "")
+    here, there = (np.ravel(one.toarray() if issparse(one) else one) != 0 for one in (x, b))
+    return f"{int((here & there).sum())} of {int((here | there).sum())} shared"
 
 
 def _with_nothing(A: Any) -> np.ndarray:

@@ -14,7 +14,9 @@ from besvm._support.threads import n_workers
 from besvm._support.validation import check_choice, check_flag, is_number, shown
 from besvm.similarities.contract import Similarity, register
 from besvm.similarities.distance import Distances, DistanceSimilarity
+from besvm.similarities.match import Match
 from besvm.similarities.text_items import coded_like, texts
+from besvm.similarities.text_pieces import best_place, common_pieces, common_words
 
 TOKEN_RATIOS = {"set": "token_set_ratio", "sort": "token_sort_ratio", "best": "token_ratio"}
 
@@ -65,6 +67,9 @@ class Edit(DistanceSimilarity):
         check_flag("transpositions", self.transpositions)
         return _distances_to(basis, "OSA" if self.transpositions else "Levenshtein", self.normalized)
 
+    def show(self, x: Any, b: Any) -> Match:
+        return Match(pieces=common_pieces(x, b))
+
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         return _bytes_a_row(sample, n_exemplars)
 
@@ -101,6 +106,9 @@ class CommonSubsequence(DistanceSimilarity):
 
     def distances_to(self, basis: Any) -> Distances:
         return _distances_to(basis, "LCSseq", self.normalized)
+
+    def show(self, x: Any, b: Any) -> Match:
+        return Match(pieces=common_pieces(x, b, "LCSseq"))
 
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         return _bytes_a_row(sample, n_exemplars)
@@ -141,6 +149,9 @@ class JaroWinkler(Similarity):
             raise ValueError(f"prefix_weight must be a number between 0 and 0.25, got {shown(weight)}")
         distance = optional("rapidfuzz.distance", "comparing texts")
         return _all_pairs(basis, distance.JaroWinkler.normalized_similarity, prefix_weight=float(weight))
+
+    def show(self, x: Any, b: Any) -> Match:
+        return Match(pieces=common_pieces(x, b, "LCSseq"))
 
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         return _bytes_a_row(sample, n_exemplars)
@@ -187,6 +198,9 @@ class TokenRatio(Similarity):
         fuzz = optional("rapidfuzz.fuzz", "comparing texts")
         return _ratios_to(texts(basis), getattr(fuzz, TOKEN_RATIOS[self.of]))
 
+    def show(self, x: str, b: str) -> Match:
+        return Match(pieces=common_words(x, b))
+
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         return _bytes_a_row(sample, n_exemplars)
 
@@ -221,6 +235,9 @@ class PartialRatio(Similarity):
         """Return where in x the piece begins that b matches best."""
         found = optional("rapidfuzz.fuzz", "comparing texts").partial_ratio_alignment(b, x)
         return int(found.dest_start)
+
+    def show(self, x: Any, b: Any) -> Match:
+        return Match(pieces=best_place(x, b))
 
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         return _bytes_a_row(sample, n_exemplars)

@@ -12,6 +12,7 @@ from besvm._support.validation import check_choice, check_common, is_whole, show
 from besvm.similarities.contract import Similarity, diagonal, register
 from besvm.similarities.grid import scores
 from besvm.similarities.grid.scores import Displacements, Penalty
+from besvm.similarities.match import Match, moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +112,19 @@ class GridSimilarity(Similarity):
             rigid=(int(rigid.z[best, 0]), int(rigid.z[best, 1])),
             local=local.z[chosen.argmax(axis=1)].reshape(h, w, 2),
             contribution=chosen.max(axis=1).reshape(h, w),
+        )
+
+    def show(self, x: Any, b: Any) -> Match:
+        found, exemplar_moves = self.alignment(x, b), self._exemplar_moves()
+        dy, dx = found.rigid
+        h, w = found.contribution.shape
+        return Match(
+            moved("exemplar" if exemplar_moves else "sample", -dy, -dx),  # its cell at c + z comes to lie on c
+            cells=found.contribution,
+            moves=found.local + np.array(found.rigid),
+            rigid=found.rigid,
+            on="sample" if exemplar_moves else "exemplar",
+            grid=(h, w),
         )
 
     def _scores(self, basis: np.ndarray) -> scores.Fill:

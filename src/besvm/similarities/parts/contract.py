@@ -14,6 +14,7 @@ from besvm._support.threads import slices, thread_map
 from besvm._support.validation import check_flag, shown
 from besvm.similarities.contract import Similarity
 from besvm.similarities.lookup import resolve
+from besvm.similarities.match import Match
 from besvm.similarities.parts.pooling import POOLS, WIDTH, Compared, Products, in_tiles, room_to_work
 
 ROWS = 8  # samples that a thread takes at a time
@@ -132,6 +133,16 @@ class PartSimilarity(Similarity):
     @abstractmethod
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         """Return the bytes that looking for the exemplars in a sample of so many bytes takes for a while."""
+
+    def show(self, x: Any, b: Any) -> Match:
+        found = self.alignment(x, b)
+        best = int(found.score.argmax())
+        caption = "in the mirror" if found.mirrored[best] else ""
+        return Match(caption, places=found.place, scores=found.score, mirrored=found.mirrored, **self.extent(x, b))
+
+    def extent(self, x: Any, b: Any) -> dict[str, Any]:
+        """Return what a :class:`Match` says of the size of a part: ``size``, and maybe ``grid`` or ``step``."""
+        return {}
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         return self.against(B)(A)

@@ -187,6 +187,10 @@ class Parts(VectorParts):
         (grid,) = self.checked([x])
         return draw_in_grid(grid, int(self.size), self.alignment(x, b), ax, **look)
 
+    def extent(self, x: Any, b: Any) -> dict[str, Any]:
+        height, width = np.shape(x)[:2]
+        return {"size": (int(self.size), int(self.size)), "grid": (height, width)}
+
     def checked(self, samples: Any) -> Any:
         """Return the grids in float32, each at least as large as a piece; those of one size in one array."""
         self._check()

@@ -165,6 +165,10 @@ class SeriesParts(VectorParts):
         step, normalized = int(piece["dilation"]), bool(piece["normalized"])
         return draw_in_series(series, piece["values"], step, normalized, self.alignment(x, b), ax)
 
+    def extent(self, x: Any, b: Any) -> dict[str, Any]:
+        (piece,) = self._as_pieces(np.asarray(b)[None])
+        return {"size": (int(self.length),), "step": int(piece["dilation"])}
+
     def checked(self, samples: Any) -> Any:
         """Return the series as a list of float32 arrays (channels, moments), each as long as a piece at least."""
         self._check()

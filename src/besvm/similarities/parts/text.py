@@ -96,6 +96,9 @@ class TextParts(PartSimilarity):
         place = np.array([[start + inner.locate(part, piece)] for part, start in found])
         return Placement(score, place, np.zeros(len(found), dtype=bool))
 
+    def extent(self, x: str, b: str) -> dict[str, Any]:
+        return {"size": (len(b),)}
+
     @property
     def n_regions(self) -> int:
         return int(self.regions)

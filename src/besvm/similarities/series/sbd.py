@@ -9,6 +9,7 @@ from besvm._support.threads import slices, thread_map
 from besvm._support.validation import check_choice, check_flag
 from besvm.similarities.contract import register
 from besvm.similarities.distance import Distances, DistanceSimilarity
+from besvm.similarities.match import Match, moved
 from besvm.similarities.series.items import Series, as_series, by_length, check_channels
 from besvm.similarities.series.warping import CHANNELS, ROWS
 
@@ -101,6 +102,17 @@ class SBD(DistanceSimilarity):
 
         return compare
 
+    def show(self, x: Any, b: Any) -> Match:
+        sample, exemplar = self._prepared([x, b])
+        n, m = sample.shape[1], exemplar.shape[1]
+        if len(sample) > 1 and self.channels == "independent":
+            return Match("every channel is shifted by itself")
+        at_shifts = sum(np.correlate(*channels, mode="full") for channels in zip(sample, exemplar, strict=True))
+        shift = int(np.argmax(at_shifts)) - (m - 1)  # moment i of the sample lies on moment i - shift of the exemplar
+        moments = np.arange(max(0, shift), min(n, m + shift))
+        caption = moved("exemplar", 0, shift, "moment").replace("right", "later").replace("left", "earlier")
+        return Match(caption, pairs=np.column_stack([moments, moments - shift]))
+
     def _prepared(self, X: Any) -> Series:
         """Return the series with channels (or, shifted together, the whole) of length 1; or 0, if that is constant."""
         check_flag("standardize", self.standardize)
@@ -150,6 +162,10 @@ class SeriesEuclidean(DistanceSimilarity):
 
     def bytes_a_row(self, sample: int, n_exemplars: int) -> int:
         return 4 * sample + 8 * n_exemplars
+
+    def show(self, x: Any, b: Any) -> Match:
+        n = as_series([x])[0].shape[1]
+        return Match(pairs=np.column_stack([np.arange(n)] * 2))
 
     def distances_to(self, basis: Any) -> Distances:
         from besvm.similarities.series.kernels import euclidean

@@ -10,6 +10,7 @@ import numpy as np
 from besvm._support.threads import slices, thread_map
 from besvm._support.validation import check_choice, is_number, shown
 from besvm.similarities.distance import Distances, DistanceSimilarity
+from besvm.similarities.match import Match
 from besvm.similarities.series.items import Series, as_series, by_length, check_channels
 from besvm.similarities.series.rules import MSM_SQUARED, Pack, Samples
 
@@ -98,6 +99,11 @@ class Warping(DistanceSimilarity):
         path = np.empty((n + m, 2), dtype=np.int64)
         start = backtrack(self.rule, several)(x, y.pack, lags, constant, table, crossed, path)
         return path[start:] + self.first_moment
+
+    def show(self, x: Any, b: Any) -> Match:
+        if len(self._views(self._prepared([x]))) > 1:
+            return Match("every channel is warped by itself")
+        return Match(pairs=self.path(x, b))
 
     @property
     def constant(self) -> float:

@@ -1,0 +1,81 @@
+"""`besvm explain`: why a model decides as it does for one sample of a file."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from besvm._support.files import write_bytes, write_text
+from besvm._support.rows import take
+from besvm._support.validation import shown as quoted
+
+PICTURES = {".png": "png", ".svg": "svg"}
+PAGES = (".html", ".htm")
+
+
+def explain(
+    model: str, data: str, row: str, *, top: int = 10, out: str | None = None, force: bool = False
+) -> tuple[dict[str, Any], str]:
+    """Return why a model decides as it does for a sample, as plain data and for people.
+
+    ``row`` is what the sample is called, or its number, from 1 on (-1 is the last). With ``out``, a picture or a page
+    is written as well.
+    """
+    from besvm.commands.models import load_model, samples_for  # type: ignore[import-not-found,unused-ignore]
+    from besvm.explanations.models import read_model
+    from besvm.explanations.one import explain_row
+
+    path = None if out is None else _checked(out, force)
+    loaded = load_model(model)
+    reading = read_model(loaded)
+    name, X = find(samples_for(loaded, model, data), row)
+    found = explain_row(reading, X, top=top)
+    if path is not None:
+        write(explain_row(reading, X) if top < found.n_exemplars else found, path, title=name)
+    return {"sample": name, **found.to_dict(matches=True)}, f"{name}\n{found}"
+
+
+def find(samples: Any, row: str) -> tuple[str, Any]:
+    """Return the name of a sample, and the sample alone, read no further than to there."""
+    number = int(row) if row.lstrip("-").isdecimal() else 0
+    seen, last = 0, None
+    for block in samples:
+        places = [place for place, name in enumerate(block.names) if name == row]
+        if not places and 0 < number - seen <= len(block.names):
+            places = [number - seen - 1]
+        if places:
+            return block.names[places[0]], take(block.X, places[:1])
+        seen += len(block.names)
+        last = block if len(block.names) else last
+    if number == -1 and last is not None:
+        return last.names[-1], take(last.X, [len(last.names) - 1])
+    raise ValueError(
+        f"--row must be the name of a sample of {samples.name}, or its number, from 1 to {seen:,}, got {quoted(row)}"
+    )
+
+
+def _checked(out: str, force: bool) -> Path:
+    """Return the path that a picture or a page goes to, or say what is wrong with it."""
+    from besvm.commands.outputs import check_new  # type: ignore[import-not-found,unused-ignore]
+
+    if Path(out).suffix.lower() not in (*PICTURES, *PAGES):
+        raise ValueError(f"-o must end in .png or .svg for a picture, or in .html for a page, got {out!r}")
+    return Path(check_new(out, force))
+
+
+def write(explanation: Any, path: Path, title: str = "") -> None:
+    """Write an explanation as a picture or a page, whole or not at all."""
+    from besvm._support.figures import rendered
+
+    kind = PICTURES.get(path.suffix.lower())
+    if kind is not None:
+        write_bytes(path, rendered(explanation.plot(), kind))
+        return
+    head = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
+        'content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+        f"<title>{escape(title)}</title><style>:root{{color-scheme:light dark}}body{{margin:24px}}</style></head><body>"
+    )
+    name = f'<h1 style="font:600 20px system-ui,sans-serif">{escape(title)}</h1>'
+    write_text(path, f"{head}{name}{explanation.to_html()}</body></html>\n")

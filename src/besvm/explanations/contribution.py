@@ -1,0 +1,56 @@
+"""What one exemplar added to the decision values of one sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from besvm.explanations.exemplars import Exemplar
+
+
+@dataclass(frozen=True)
+class Contribution(Exemplar):
+    """What one exemplar added to the decision values of a sample.
+
+    Attributes
+    ----------
+    measure, exemplar, row, label, place
+        As in :class:`Exemplar`.
+    similarity : float
+        How similar the sample is to it, as the similarity says. Of an exemplar with several columns (a part that is
+        looked for in several regions), that of the column that adds most to the class looked at.
+    usual : float or None
+        The same of the average training sample, where the normalization knows it.
+    column : str
+        What that column is called; empty if there is only one.
+    contribution : dict
+        What it adds to the decision value of every class.
+    share : dict
+        That over the sum of the sizes of all contributions to the class: from -1 to 1.
+    """
+
+    similarity: float
+    usual: float | None
+    column: str
+    contribution: dict[Any, float]
+    share: dict[Any, float]
+    number: int = field(default=0, repr=False)  # among all exemplars of the model
+
+    @property
+    def compared(self) -> str:
+        """How similar the sample is to the exemplar, in words: "0.83, more than usual (0.41)"."""
+        if self.usual is None:
+            return f"{self.similarity:.3g}"
+        more = "more" if self.similarity > self.usual else "less" if self.similarity < self.usual else "no more"
+        return f"{self.similarity:.3g}, {more} than usual ({self.usual:.3g})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values; those of classes are in the order of the explanation's classes."""
+        return {
+            **super().to_dict(),
+            "column": self.column,
+            "similarity": self.similarity,
+            "usual": self.usual,
+            "contribution": list(self.contribution.values()),
+            "share": list(self.share.values()),
+        }

@@ -1,0 +1,268 @@
+"""Draw an explanation: the sample, and the exemplars that pulled towards a class and away from it."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from besvm._support.extras import optional
+from besvm._support.figures import COLORS, axes, in_style
+from besvm.explanations.contribution import Contribution
+from besvm.explanations.looks import Look
+from besvm.explanations.marks import Line, Mark, Run, image_marks, runs, series_lines, text_runs
+from besvm.explanations.pairs import Pair
+from besvm.explanations.table import signed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FOR, AGAINST, MARKED, GRAY = COLORS[0], COLORS[1], "#e0a100", COLORS[6]
+LABEL, PICTURE, GAP = 2.1, 3.2, 0.3  # inches: what is said of an exemplar, what it looks like, and between the halves
+WIDTH = 2 * (LABEL + PICTURE) + GAP + 0.4
+LETTER = 0.602  # the width of a letter, over the size of the font, of matplotlib's monospaced one
+TEXT_SIZE = 8
+LETTERS = 33  # of a line of what is said of an exemplar
+LISTED = 8  # classes, and values of a record, that are shown
+LINE = {"sample": ("#37352f", 1.1), "exemplar": (FOR, 1.1), "part": (AGAINST, 2.4), "link": (GRAY, 0.4)}
+
+
+class Sheet:
+    """A figure on which everything is put in inches from the top left."""
+
+    def __init__(self, height: float) -> None:
+        with in_style():
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+            from matplotlib.figure import Figure
+
+            self.figure = Figure(figsize=(WIDTH, height))
+            self.figure.set_layout_engine("none")
+            FigureCanvasAgg(self.figure)
+        self.height = height
+
+    def axes(self, left: float, top: float, width: float, height: float) -> Any:
+        """Return axes without anything on them."""
+        box = (left / WIDTH, 1 - (top + height) / self.height, width / WIDTH, height / self.height)
+        with in_style():
+            ax = self.figure.add_axes(box)
+        ax.axis("off")
+        return ax
+
+    def say(self, left: float, top: float, text: str, **look: Any) -> None:
+        """Write below and to the right of a place."""
+        x, y = left / WIDTH, 1 - top / self.height
+        self.figure.text(x, y, text, **{"ha": "left", "va": "top", "fontsize": 9, "parse_math": False, **look})
+
+
+def draw(explanation: Any, cls: Any, top: int) -> Figure:
+    """Return the figure of the explanation of one class."""
+    optional("matplotlib", "drawing an explanation")
+    halves = [(explanation.towards(cls, top), FOR), (explanation.against(cls, top), AGAINST)]
+    drawn = [[(one, explanation.pair(one)) for one in found] for found, _ in halves]
+    heights = [[max(_height(pair), 0.35 + 0.15 * len(_lines(one, pair, cls))) for one, pair in half] for half in drawn]
+    n_rows = max((len(half) for half in heights), default=0)
+    rows = [max(half[k] for half in heights if k < len(half)) for k in range(n_rows)]
+    ranked = sorted(explanation.classes, key=lambda c: -explanation.decision[c])[:LISTED]
+    first = next((pair.sample for half in drawn for _, pair in half), Look("none", ""))
+    header = max(0.2 * len(ranked) + 0.2, _header_height(first))
+    sheet = Sheet(0.35 + header + 0.45 + sum(rows) + 0.1)
+    sheet.say(0.2, 0.1, f"predicted: {explanation.prediction}", fontweight="bold", fontsize=11)
+    _draw_look(sheet, first, 0.2, 0.4, PICTURE, header - 0.1)
+    _draw_decisions(sheet, explanation, ranked, cls, 0.2 + PICTURE + 0.6, 0.35)
+    begin = 0.35 + header + 0.1
+    largest = max((abs(one.contribution[cls]) for one in explanation.contributions), default=0.0) or 1.0
+    for number, (half, (_, color)) in enumerate(zip(drawn, halves, strict=True)):
+        left = 0.2 + number * (LABEL + PICTURE + GAP)
+        title = f"towards {cls}" if number == 0 else f"away from {cls}"
+        sheet.say(
+            left, begin, title if half else f"nothing pulled {title}", color=color, fontweight="bold", fontsize=10
+        )
+        down = begin + 0.3
+        for (one, pair), height in zip(half, rows, strict=False):
+            _draw_label(sheet, one, pair, cls, largest, color, left, down)
+            _draw_pair(sheet, pair, left + LABEL, down, height - 0.1)
+            down += height
+    return sheet.figure
+
+
+def _height(pair: Pair) -> float:
+    if pair.match.values:
+        return max(0.75, 0.16 * min(LISTED, len(pair.match.values)) + 0.2)
+    kinds = {pair.sample.kind, pair.exemplar.kind}
+    if "text" in kinds:
+        lines = sum(len(_wrapped(some)) for some in text_runs(pair))
+        return max(0.8, 0.16 * lines + 0.35)
+    return 1.2 if "image" in kinds else 1.0 if "series" in kinds else 0.8
+
+
+def _header_height(seen: Look) -> float:
+    return {"image": 1.4, "series": 1.0, "text": 0.3 + 0.16 * len(_wrapped(runs(seen, [])))}.get(seen.kind, 0.9)
+
+
+def _draw_decisions(sheet: Sheet, explanation: Any, ranked: list[Any], cls: Any, left: float, top: float) -> None:
+    ax = sheet.axes(left + 1.1, top, 2.4, 0.2 * len(ranked))
+    values = [explanation.decision[c] for c in ranked]
+    places = np.arange(len(ranked))
+    ax.barh(places, values, height=0.6, color=[FOR if value > 0 else AGAINST for value in values])
+    ax.set_ylim(len(ranked) - 0.5, -0.5)
+    ax.axvline(0, color=GRAY, lw=0.6)
+    for place, c in enumerate(ranked):
+        down = top + 0.2 * place + 0.03
+        weight = "bold" if c == cls else "normal"
+        sheet.say(left + 1.0, down, _short(str(c), 18), ha="right", fontweight=weight, fontsize=8.5)
+        chance = "" if explanation.probability is None else f"   {100 * explanation.probability[c]:.0f} %"
+        sheet.say(left + 3.6, down, f"{signed(explanation.decision[c])}{chance}", fontsize=8.5)
+
+
+def _draw_label(
+    sheet: Sheet, one: Contribution, pair: Pair, cls: Any, largest: float, color: str, left: float, top: float
+) -> None:
+    ax = sheet.axes(left, top + 0.04, LABEL - 0.25, 0.1)
+    ax.barh([0], [abs(one.contribution[cls]) / largest], color=color, height=1.0)
+    ax.set_xlim(0, 1)
+    sheet.say(left, top + 0.18, "\n".join(_lines(one, pair, cls)), fontsize=8, linespacing=1.3)
+
+
+def _lines(one: Contribution, pair: Pair, cls: Any) -> list[str]:
+    """Return what is said of an exemplar."""
+    label = "" if one.label is None else f" ({one.label})"
+    return [
+        f"{signed(one.contribution[cls])}   ({100 * one.share[cls]:+.1f} %)",
+        _short(f"{one.name}{label}", LETTERS),
+        *textwrap.wrap(f"{one.measure}: {one.compared}", LETTERS)[:2],
+        *textwrap.wrap(pair.match.caption, LETTERS)[:2],
+    ]
+
+
+def _draw_pair(sheet: Sheet, pair: Pair, left: float, top: float, height: float) -> None:
+    """Draw the sample and the exemplar as they match."""
+    if pair.match.values:
+        _draw_values(sheet, pair.match.values, left, top)
+    elif pair.sample.kind == pair.exemplar.kind == "series":
+        _draw_series(sheet.axes(left, top, PICTURE - 0.1, height), series_lines(pair))
+    elif "text" in (pair.sample.kind, pair.exemplar.kind):
+        down = top
+        for some in text_runs(pair):
+            down += _draw_text(sheet, some, left, down) + 0.1
+    else:
+        marks = image_marks(pair)
+        _draw_look(sheet, pair.sample, left, top, PICTURE / 2 - 0.1, height, [m for m in marks if m.on == "sample"])
+        own = [m for m in marks if m.on == "exemplar"]
+        _draw_look(sheet, pair.exemplar, left + PICTURE / 2, top, PICTURE / 2 - 0.1, height, own)
+
+
+def _draw_look(
+    sheet: Sheet, seen: Look, left: float, top: float, width: float, height: float, marks: list[Mark] | None = None
+) -> None:
+    if seen.kind == "image":
+        ax = sheet.axes(left, top, width, height)
+        ax.imshow(seen.data, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
+        ax.set_anchor("W")
+        _draw_marks(ax, marks or [])
+    elif seen.kind == "series":
+        ax = sheet.axes(left, top, width, height)
+        for one in seen.data:
+            ax.plot(one, color=LINE["sample"][0], linewidth=1.1)
+    elif seen.kind == "text":
+        _draw_text(sheet, runs(seen, []), left, top)
+    elif seen.kind == "values":
+        lines = [_short(f"{name}: {value}", 40) for name, value in seen.data[:LISTED]]
+        sheet.say(left, top, "\n".join(lines), fontsize=7, linespacing=1.2)
+    elif seen.data:
+        sheet.say(left, top, textwrap.fill(str(seen.data), 40), fontsize=8)
+
+
+def _draw_marks(ax: Any, marks: list[Mark]) -> None:
+    patches = optional("matplotlib.patches", "drawing an explanation")
+    for m in marks:
+        corner = (m.x - 0.5, m.y - 0.5)
+        if m.kind == "arrow":
+            ends: Any = {"xy": (corner[0] + m.width, corner[1] + m.height), "xytext": corner}
+            ax.annotate(
+                "", **ends, arrowprops={"arrowstyle": "->", "color": MARKED, "lw": 1.0, "shrinkA": 0, "shrinkB": 0}
+            )
+        elif m.kind == "cell":
+            ax.add_patch(patches.Rectangle(corner, m.width, m.height, color=MARKED, alpha=0.45 * m.strength, lw=0))
+        else:
+            style = "--" if m.dashed else "-"
+            look: Any = {"fill": False, "edgecolor": MARKED, "linewidth": 1.6, "linestyle": style}
+            ax.add_patch(patches.Rectangle(corner, m.width, m.height, **look))
+
+
+def _draw_series(ax: Any, lines: list[Line]) -> None:
+    for line in sorted(lines, key=lambda one: one.kind != "link"):
+        color, width = LINE[line.kind]
+        ax.plot(line.x, line.y, color=color, linewidth=width)
+
+
+def _draw_values(sheet: Sheet, values: list[tuple[Any, Any, Any, float]], left: float, top: float) -> None:
+    for place, (name, x, b, alike) in enumerate(sorted(values, key=lambda one: -one[3])[:LISTED]):
+        down = top + 0.16 * place
+        for offset, text in ((0.0, name), (1.1, x), (1.9, b)):
+            sheet.say(left + offset, down, _short(str(text), 15), fontsize=7)
+        ax = sheet.axes(left + 2.7, down + 0.02, 0.4, 0.08)
+        ax.barh([0], [alike], color=FOR, height=1.0)
+        ax.set_xlim(0, 1)
+
+
+def _wrapped(some: list[Run]) -> list[list[tuple[str, bool]]]:
+    """Return a text as lines of letters, each with whether it matched; broken after a space, where there is one."""
+    each = int(72 * (PICTURE - 0.15) / (LETTER * TEXT_SIZE))
+    letters = [(" " if letter.isspace() else letter, run.matched) for run in some for letter in run.text]
+    lines = []
+    while letters:
+        spaces = [k for k in range(min(each, len(letters))) if letters[k][0] == " "]
+        stop = spaces[-1] + 1 if len(letters) > each and spaces else each
+        lines.append(letters[:stop])
+        letters = letters[stop:]
+    return lines
+
+
+def _draw_text(sheet: Sheet, some: list[Run], left: float, top: float) -> float:
+    """Write a text with what matched in color; return its height."""
+    lines = _wrapped(some)
+    letter = LETTER * TEXT_SIZE / 72
+    for number, line in enumerate(lines):
+        down = top + 0.16 * number
+        start = 0
+        while start < len(line):
+            stop = start + next(
+                (k for k, one in enumerate(line[start:]) if one[1] != line[start][1]), len(line) - start
+            )
+            if line[start][1]:
+                ax = sheet.axes(left + start * letter, down - 0.015, (stop - start) * letter, 0.145)
+                ax.add_patch(
+                    optional("matplotlib.patches", "drawing an explanation").Rectangle(
+                        (0, 0), 1, 1, color=MARKED, alpha=0.4, lw=0
+                    )
+                )
+            start = stop
+        plain = "".join(one for one, _ in line)
+        sheet.say(left, down, plain, family="monospace", fontsize=TEXT_SIZE)
+    return 0.16 * len(lines)
+
+
+def _short(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def draw_carriers(carriers: Any, top: int) -> Figure:
+    """Return the figure of what the exemplars of a model carry."""
+    some = carriers.all[:top]
+    figure, (left, right) = axes(10, max(3.0, 0.24 * len(some) + 1.0), 1, 2, width_ratios=(3, 2))
+    with in_style():
+        places = np.arange(len(some))
+        left.barh(places, [100 * one.share for one in some], color=FOR, height=0.7)
+        names = [f"{one.measure}, {one.name}" + ("" if one.label is None else f" ({one.label})") for one in some]
+        left.set_yticks(places, [_short(name, 40) for name in names], fontsize=8, parse_math=False)
+        left.invert_yaxis()
+        left.set_xlabel("% of what the decision values vary by" if carriers.n_samples else "% of the weight")
+        left.grid(axis="y", visible=False)
+        total = np.cumsum([0.0, *(100 * one.share for one in carriers.all)])
+        right.plot(np.arange(len(total)), total, color=FOR)
+        right.set_xlabel("exemplars, those that carry most first")
+        right.set_ylabel("% carried by them together")
+        right.set_ylim(0, 101)
+        right.set_xlim(0, max(1, len(total) - 1))
+    return figure

@@ -1,0 +1,116 @@
+"""Which exemplar, of which measure, every column of the features belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from besvm.explanations.models import Reading
+from besvm.similarities.parts import PartSimilarity
+
+
+def plain(value: Any) -> Any:
+    """Return a value as plain Python, and as JSON can hold it: a number, a text, True, False or None."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+@dataclass(frozen=True)
+class Exemplar:
+    """What an exemplar is called.
+
+    Attributes
+    ----------
+    measure : str
+    exemplar : int
+        Its number among those of the measure, as in ``basis_rows_``; of exemplars given outright, in the list given.
+    row : int or None
+        The training row that it is, or that it is a part of.
+    label : object
+        The class of that row; None if it is not known.
+    place : tuple of int or None
+        Where in that row the part begins: row and column in a grid, the first moment or character.
+    """
+
+    measure: str
+    exemplar: int
+    row: int | None
+    label: Any
+    place: tuple[int, ...] | None
+
+    @property
+    def name(self) -> str:
+        """What to call it in a table: "row 812 at 3,7"."""
+        text = f"exemplar {self.exemplar}" if self.row is None else f"row {self.row}"
+        return text if self.place is None else f"{text} at {','.join(map(str, self.place))}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what it is called as plain values."""
+        place = None if self.place is None else list(self.place)
+        named = {"measure": self.measure, "exemplar": self.exemplar, "row": self.row, "label": plain(self.label)}
+        return {**named, "place": place}
+
+
+class Basis:
+    """All exemplars of a model, measure after measure, and their columns.
+
+    Attributes
+    ----------
+    all : list of Exemplar
+    starts, widths : ndarray
+        The first column of every exemplar, and how many it has.
+    measure : ndarray
+        The number of every exemplar's measure.
+    place : ndarray
+        The number of every exemplar in its measure.
+    names : list of str
+        A name for every measure, no two alike.
+    """
+
+    def __init__(self, reading: Reading) -> None:
+        expander = reading.map.expander
+        self.names = expander.labels
+        self.all: list[Exemplar] = []
+        measure: list[int] = []
+        place: list[int] = []
+        widths: list[int] = []
+        for number, (fitted, labels) in enumerate(zip(expander.measures, reading.labels, strict=True)):
+            known = fitted.rows is not None
+            for k, called in enumerate(fitted.numbers.tolist()):
+                at = None if fitted.at is None else tuple(fitted.at[k].tolist())
+                label = None if labels is None else labels[k]
+                label = label.item() if isinstance(label, np.generic) else label
+                self.all.append(
+                    Exemplar(self.names[number], k if known else called, called if known else None, label, at)
+                )
+            measure += [number] * fitted.n_exemplars
+            place += range(fitted.n_exemplars)
+            widths += [fitted.similarity.columns_each] * fitted.n_exemplars
+        self.measure, self.place = np.array(measure, dtype=np.intp), np.array(place, dtype=np.intp)
+        self.widths = np.array(widths, dtype=np.intp)
+        self.starts = np.cumsum(self.widths) - self.widths
+        self._similarities = [fitted.similarity for fitted in expander.measures]
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    def summed(self, columns: np.ndarray) -> np.ndarray:
+        """Return what is known of every column, added up for every exemplar: over the last axis."""
+        if (self.widths == 1).all():
+            return columns
+        return np.add.reduceat(columns, self.starts, axis=-1)
+
+    def strongest(self, columns: np.ndarray) -> np.ndarray:
+        """Return, for every exemplar, the column in which these numbers (D,) are largest in size."""
+        if (self.widths == 1).all():
+            return self.starts
+        sizes = np.abs(columns)
+        return np.array([s + int(sizes[s : s + w].argmax()) for s, w in zip(self.starts, self.widths, strict=True)])
+
+    def column_name(self, exemplar: int, column: int) -> str:
+        """Return what the column of an exemplar is called that has several: the region of the sample, say."""
+        similarity, offset = self._similarities[self.measure[exemplar]], int(column - self.starts[exemplar])
+        several = isinstance(similarity, PartSimilarity) and self.widths[exemplar] > 1
+        return similarity.column_names[offset] if several else ""

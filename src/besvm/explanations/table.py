@@ -1,0 +1,22 @@
+"""Tables as plain text."""
+
+from collections.abc import Collection, Sequence
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
+    """Return rows of texts below their headings; the columns ``right`` are flush on that side.
+
+    Columns with nothing in them are left out.
+    """
+    used = [k for k in range(len(heads)) if any(row[k] for row in rows)]
+    widths = {k: max(len(heads[k]), *(len(row[k]) for row in rows)) for k in used}
+
+    def line(cells: Sequence[str]) -> str:
+        return "  ".join(cells[k].rjust(widths[k]) if k in right else cells[k].ljust(widths[k]) for k in used).rstrip()
+
+    return "\n".join(line(cells) for cells in (heads, *rows)) if used else ""
+
+
+def signed(value: float) -> str:
+    """Return a number to three digits with its sign."""
+    return f"{value:+.3g}" if abs(value) < 1e-3 or abs(value) >= 100 else f"{value:+.3f}"

@@ -1,0 +1,110 @@
+"""One sample, however it comes; and what cannot be explained."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, Measure, explain
+from besvm.explanations import carriers, explain_many
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    return BESVMClassifier("rbf", basis=5, C=1.0, random_state=0).fit(X, X[:, 0] > 0), X
+
+
+def test_forms_of_a_vector(vectors):
+    model, X = vectors
+    expected = explain(model, X[2]).decision
+    for sample in (X[2:3], list(X[2]), tuple(X[2]), [list(X[2])], csr_matrix(X[2:3])):
+        assert explain(model, sample).decision == pytest.approx(expected)
+
+
+def test_a_row_of_a_frame():
+    X = pd.DataFrame({"age": [20.0, 30, 40, 50] * 5, "city": ["Rome", "Oslo"] * 10})
+    y = np.arange(20) % 2
+    model = BESVMClassifier([Measure("rbf", column="age"), Measure("edit", column="city")], basis=4).fit(X, y)
+    expected = explain(model, X.iloc[[2]]).decision
+    assert explain(model, X.iloc[2]).decision == expected
+    assert explain(model, {"age": 40.0, "city": "Rome"}).decision == expected
+    numbers = BESVMClassifier("rbf", basis=4).fit(X[["age"]], y)
+    assert explain(numbers, X[["age"]].iloc[2]).decision == explain(numbers, X[["age"]].iloc[2:3]).decision
+    with pytest.raises(ValueError, match="explain takes a single sample, got 20 rows"):
+        explain(model, X)
+
+
+def test_texts_and_tokens():
+    words = ["cat", "cart", "dog", "dig"] * 3
+    model = BESVMClassifier("edit", basis=4, C=1.0).fit(words, list("ccdd") * 3)
+    assert explain(model, "cats").decision == explain(model, ["cats"]).decision
+    with pytest.raises(ValueError, match="explain takes a single sample, got 2; pick one"):
+        explain(model, ["cats", "dogs"])
+    tokens = BESVMClassifier("edit", basis=4, C=1.0).fit([list(word) for word in words], list("ccdd") * 3)
+    assert explain(tokens, list("cats")).decision == pytest.approx(explain(tokens, [list("cats")]).decision)
+
+
+def test_texts_behind_a_vectorizer():
+    texts = ["a cat sat", "cats sit", "the dog ran", "dogs run"] * 3
+    pipe = make_pipeline(TfidfVectorizer(), BESVMClassifier("cosine", basis=4, C=1.0)).fit(texts, list("ccdd") * 3)
+    assert explain(pipe, "a cat").decision == explain(pipe, ["a cat"]).decision
+    model = BESVMClassifier(Measure("cosine", features=TfidfVectorizer()), basis=4, C=1.0).fit(texts, list("ccdd") * 3)
+    why = explain(model, "a cat sat")
+    assert why.pair(why.contributions[0]).exemplar.kind == "text"  # its words
+    why.to_html()
+
+
+def test_structured_records():
+    X = np.array([(20.0, "Rome"), (30.0, "Oslo")] * 6, dtype=[("age", float), ("city", "U5")])
+    model = BESVMClassifier("gower", basis=4, C=1.0).fit(X, [0, 1] * 6)
+    why = explain(model, X[0])
+    assert why.prediction == 0
+    assert why.match(why.contributions[0]).values[1][0] == "city"
+
+
+def test_several_samples_are_refused(vectors):
+    model, X = vectors
+    with pytest.raises(ValueError, match="explain takes a single sample, got 30; pick one"):
+        explain(model, X)
+    with pytest.raises(ValueError, match="explain takes a single sample, got 2 rows"):
+        explain(model, csr_matrix(X[:2]))
+    with pytest.raises(ValueError, match="3 features"):
+        explain(model, X[0, :2])
+
+
+def test_other_models_are_refused(vectors):
+    _, X = vectors
+    y = X[:, 0] > 0
+    message = "only models whose features are similarities can be explained"
+    for model in (LogisticRegression(), LinearSVMClassifier(), make_pipeline(StandardScaler(), LinearSVMClassifier())):
+        for function in (lambda m: explain(m, X[0]), lambda m: explain_many(m, X), carriers):
+            with pytest.raises(TypeError, match=message):
+                function(model.fit(X, y))
+    between = make_pipeline(BasisExpansion("rbf", basis=5), StandardScaler(), LinearSVMClassifier()).fit(X, y)
+    with pytest.raises(TypeError, match="got a LinearSVMClassifier behind a StandardScaler"):
+        explain(between, X[0])
+    with pytest.raises(NotFittedError):
+        explain(BESVMClassifier(), X[0])
+
+
+@pytest.mark.parametrize("top", [0, -1, 1.5, "3"])
+def test_top_must_be_a_count(vectors, top):
+    model, X = vectors
+    with pytest.raises(ValueError, match="top must be a whole number of at least 1"):
+        explain(model, X[0], top=top)
+    with pytest.raises(ValueError, match="top must be a whole number of at least 1"):
+        explain_many(model, X, top=top)
+    with pytest.raises(ValueError, match="top must be a whole number of at least 1"):
+        explain(model, X[0]).plot(top=top)
+
+
+def test_training_rows_must_be_there(vectors):
+    model, X = vectors
+    with pytest.raises(ValueError, match="training must be the samples that the model was fitted on"):
+        explain(model, X[0], training=X[:2])
