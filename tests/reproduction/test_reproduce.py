@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,13 +22,13 @@ from besvm.datasets import cifar10, make_digit_images
 from besvm.reproduction import reproduce
 from besvm.reproduction.config import QUICK
 from besvm.reproduction.experiments import MODULES, experiments
+from browser import DESK, TELEPHONE, chromium, needs_chromium, set_width
 
 TINY = replace(
     QUICK, rows_per_fold=100, sizes=(1, 2, 4), fold_counts=(1, 5), size=2, greedy_size=1, toy_levels=2, toy_points=40
 )
 SMALLEST_TEXT = 7 * 4 / 3  # points in the figures, as pixels of an image as wide as it was drawn
-READABLE = {1200: 7, 390: 6}  # pixels
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+READABLE = {DESK: 7, TELEPHONE: 6}  # pixels
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -116,7 +115,7 @@ def test_nothing_is_run_twice(everything):
     assert len(re.findall(r" done\s*\n", plan)) == len(MODULES)
 
 
-@pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="needs the packages chromium and chromium-driver")
+@needs_chromium
 def test_page_of_everything_in_a_browser(everything):
     out, _ = everything
     look_at(out / "index.html", len(figures_of(out)))
@@ -128,21 +127,9 @@ def figures_of(out: Path) -> set[str]:
 
 def look_at(page: Path, n_figures: int) -> None:
     """Open the page in Chromium, as wide as a desk and as narrow as a telephone."""
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]
-    for argument in ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *quiet]:
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=DRIVER))
-    try:
-        for width in (1200, 390):
-            browser.execute_cdp_cmd(
-                "Emulation.setDeviceMetricsOverride",
-                {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600},
-            )
+    with chromium() as browser:
+        for width in (DESK, TELEPHONE):
+            set_width(browser, width)
             browser.get(page.as_uri())
             widths = browser.execute_script("return [...document.images].map(i => i.complete ? i.naturalWidth : 0)")
             assert len(widths) == n_figures
@@ -154,8 +141,6 @@ def look_at(page: Path, n_figures: int) -> None:
             assert max(scales) <= 1.01  # not blown up
             assert min(scales) * SMALLEST_TEXT >= READABLE[width]
         assert browser.get_log("browser") == []
-    finally:
-        browser.quit()
 
 
 def start(out: Path, name: str) -> subprocess.Popen:

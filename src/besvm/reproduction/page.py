@@ -7,11 +7,11 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from besvm._support.files import write_text
+from besvm._support.style import page_style
 from besvm._support.units import show_bytes, show_seconds
 from besvm.reproduction.cells import FAILS, HOLDS, OURS, PAPER, Claim, Experiment, columns_of, tally
 from besvm.reproduction.config import Config
@@ -106,7 +106,7 @@ def show(entry: Any) -> str:
 
 def html_page(page: Page) -> str:
     """Return the page in HTML."""
-    style = files("besvm.reproduction").joinpath("page.css").read_text(encoding="utf-8")
+    style = page_style("besvm.reproduction", "page.css")
     names = [escape(section.experiment.name) for section in page.sections]
     parts = [
         "<!doctype html>",
