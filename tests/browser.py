@@ -30,6 +30,13 @@ def chromium() -> Iterator[Any]:
         browser.quit()
 
 
+def set_colors(browser: Any, scheme: str = "light") -> None:
+    """Let the system prefer light or dark, and nothing that moves."""
+    features = [("prefers-color-scheme", scheme), ("prefers-reduced-motion", "reduce")]
+    media = {"features": [{"name": name, "value": value} for name, value in features]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+
+
 def set_width(browser: Any, width: int, height: int = 800) -> None:
     """Make the screen as wide as this; a narrow one is a telephone's."""
     metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}

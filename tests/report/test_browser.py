@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from besvm.report import write_page
-from browser import DESK, TELEPHONE, chromium, needs_chromium, set_width
+from browser import DESK, TELEPHONE, chromium, needs_chromium, set_colors, set_width
 from report_data import HOSTILE
 
 pytestmark = needs_chromium
@@ -14,6 +14,7 @@ KEYS = {"left": "\ue012", "up": "\ue013", "right": "\ue014", "down": "\ue015", "
 @pytest.fixture(scope="module")
 def browser():
     with chromium() as one:
+        set_colors(one)
         yield one
 
 
@@ -248,8 +249,7 @@ return worst;
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_light_and_dark_can_be_read(browser, page, scheme):
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    set_colors(browser, scheme)
     look = Look(browser, page)
     look.js("localStorage.clear(); delete document.documentElement.dataset.theme")
     paper = look.js("return getComputedStyle(document.body).backgroundColor")
@@ -262,7 +262,7 @@ def test_light_and_dark_can_be_read(browser, page, scheme):
     look.click("#theme")
     assert look.js("return getComputedStyle(document.body).backgroundColor") != paper
     look.js("localStorage.clear()")
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    set_colors(browser)
     assert look.log == []
 
 

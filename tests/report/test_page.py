@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from besvm import BESVMClassifier, LinearSVMClassifier, Measure
+from besvm.measures import mirrored
 from besvm.report import write_page
 from besvm.similarities import Parts, SeriesParts
 from report_data import HOSTILE
@@ -156,6 +157,16 @@ KINDS = {
         rng.random((60, 16, 16, 3)),
         np.arange(60) % 2,
     ),
+    "mirrored": lambda rng: (
+        BESVMClassifier([mirrored("H8(1,0)")], basis=8, C=1.0),
+        rng.random((60, 24, 24, 3)),
+        np.arange(60) % 2,
+    ),
+    "records with text": lambda rng: (
+        BESVMClassifier([Measure("edit", column="name"), Measure("gower", column=["age"])], basis=8, C=1.0),
+        pd.DataFrame({"age": rng.normal(size=60), "name": ["ann", "bob", "cy"] * 20}),
+        np.arange(60) % 3,
+    ),
     "pipeline": lambda rng: (
         make_pipeline(StandardScaler(), BESVMClassifier("rbf", basis=10, C=1.0)),
         rng.random((60, 4)),
@@ -179,6 +190,7 @@ def test_every_kind_of_data_and_model_has_a_page(kind, rng, tmp_path):
     text, found = page.read_text(), pieces_of(page)
     assert SAYS.get(kind, "Class by class") in text
     forms = {"series": "lines", "parts": "lines", "records": "texts", "precomputed": "none", "image parts": "pictures"}
+    forms |= {"mirrored": "pictures", "records with text": "texts"}
     assert found["about"]["samples"]["form"] == forms.get(kind, "lines")
     assert (found["about"]["n_exemplars"] > 0) == (kind not in ("linear", "another's"))
     if kind == "series":
@@ -187,6 +199,10 @@ def test_every_kind_of_data_and_model_has_a_page(kind, rng, tmp_path):
         assert first[-1] == [79, 79]
     if kind == "records":
         assert {row[0] for row in found["matches-0"][0]["0-0"]["values"]} == {"age", "job"}
+    if kind == "mirrored":
+        every = [match for one in found["matches-0"] for match in one.values()]
+        assert {match.get("flip", False) for match in every} == {False, True}
+        assert found["about"]["note"] == ""  # its exemplars are kept as they were
     if kind == "parts":
         assert found["matches-0"][0]["0-0"]["size"] == [9]
 
@@ -199,7 +215,11 @@ def test_a_class_that_the_model_never_saw_counts_as_wrong(digit_model, frames, t
     assert found["truth"][0] == 10
 
 
-def test_refitted_models_are_drawn_beside(digit_model, frames, tmp_path):
+def test_refitted_models_are_drawn_beside(digit_model, frames, tmp_path, monkeypatch):
+    own = SimpleNamespace(sizes=[60, 30], accuracy=[0.9, 0.75])
+    monkeypatch.setattr(digit_model, "curve_", own, raising=False)
+    text = write_page(digit_model, frames[2:], tmp_path / "page.html", samples=20).read_text()
+    assert "30 exemplars: 75.0 % right (refitted)" in text
     text = write_page(
         digit_model, frames[2:], tmp_path / "page.html", samples=20, curve=[(10, 0.5), (60, 0.9)]
     ).read_text()

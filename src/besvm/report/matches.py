@@ -9,16 +9,20 @@ import numpy as np
 
 from besvm._support.progress import progress
 from besvm._support.rows import items, span, take
-from besvm._support.threads import slices, workers
+from besvm._support.threads import one_blas_thread, slices, workers
+from besvm._support.validation import described
+from besvm.expand import FittedMeasure
 from besvm.expand.features import Samples
 from besvm.report.content import Content
 from besvm.report.data import Labelled
 from besvm.report.payload import Payload
 from besvm.similarities.contract import Similarity
 from besvm.similarities.match import Match
+from besvm.similarities.variants import column_apart
 
 PAIRS = 16_000  # of samples and exemplars that a page shows the match of: more take long, and make it large
-SECONDS = 180.0  # after which no more are looked at
+SECONDS, SECONDS_EACH = 5.0, 0.004  # that these may take, and for every sample, going by the first few
+TRIED = 30  # samples whose match is looked at to tell
 CHUNK = 200  # samples that the page reads the matches of at a time
 STRANDS = 24  # pairs of moments that are drawn of a warping
 
@@ -31,16 +35,21 @@ def add_matches(payload: Payload, content: Content, some: Labelled) -> dict[str,
     showing = [m for m, one in enumerate(reading.map.expander.measures) if shows(one.similarity)]
     if not showing:
         return {"chunk": CHUNK, "pairs": 0}
-    wanted = worth_showing(evidence.chosen[rows], ~content.right[rows], PAIRS)
-    maker = _Maker(content, showing)
-    X = reading.prepared(some.X)
-    found, until = 0, monotonic() + SECONDS
-    with workers(getattr(reading.estimator, "n_jobs", None)), progress("matching", len(rows)) as shown:
+    maker, X = _Maker(content, showing), reading.prepared(some.X)
+    wrong, chosen, found = ~content.right[rows], evidence.chosen[rows], 0
+    with workers(1), one_blas_thread(), progress("matching", len(rows)) as shown:  # of two items, threads would wait
+        samples = Samples(span(X, slice(0, TRIED)), reading.map.expander.transformers)
+        start = monotonic()
+        for k, row in enumerate(rows[:TRIED]):
+            maker.match(samples, k, row, 0, 0)
+        seconds = (monotonic() - start) / min(TRIED, len(rows))
+        room = int((SECONDS + SECONDS_EACH * len(rows)) / max(seconds, 1e-9))
+        wanted = worth_showing(chosen, wrong, min(PAIRS, room))
         for number, block in enumerate(slices(len(rows), CHUNK)):
             samples = Samples(span(X, block), reading.map.expander.transformers)
             chunk = []
             for k, row in enumerate(range(block.start, block.stop)):
-                slots = np.argwhere(wanted[row]) if monotonic() < until else ()
+                slots = np.argwhere(wanted[row])
                 one = {f"{side}-{slot}": maker.match(samples, k, rows[row], side, slot) for side, slot in slots}
                 chunk.append({key: match for key, match in one.items() if match})
                 found += len(chunk[-1])
@@ -82,7 +91,8 @@ class _Maker:
         assert content.basis is not None
         assert content.reading is not None
         self.evidence, self.showing = content.evidence, showing
-        self.measures = content.reading.map.expander.measures
+        expander = content.reading.map.expander
+        self.measures, self.transformers = expander.measures, expander.transformers
         self.place = [dict(zip(own.tolist(), range(len(own)), strict=True)) for own in content.basis.of_measure]
 
     def match(self, samples: Samples, k: int, row: int, side: int, slot: int) -> dict[str, Any] | None:
@@ -93,12 +103,29 @@ class _Maker:
         if not having:
             return None
         m = max(having, key=lambda one: float(pulls[one]))
-        measure = self.measures[m]
-        seen = samples.seen_by(measure.similarity, measure.transformer)
-        x = next(iter(items(take(seen, [k]))))
-        b = next(iter(items(take(measure.exemplars, [self.place[m][exemplar]]))))
-        found = compact(measure.similarity.show(x, b), b)
+        x, b = self._as_compared(samples, self.measures[m], k, self.place[m][exemplar])
+        found = compact(self.measures[m].similarity.show(x, b), b)
         return {"measure": m, **found} if found else None
+
+    def _as_compared(self, samples: Samples, measure: FittedMeasure, k: int, place: int) -> tuple[Any, Any]:
+        """Return a sample and an exemplar as the measure's similarity shows them: some want both before features."""
+        similarity, kept = measure.similarity, take(measure.exemplars, [place])
+        if not similarity.raw_exemplars:
+            return _only(take(samples.seen_by(similarity, measure.transformer), [k])), _only(kept)
+        features = None if measure.transformer is None else self.transformers[measure.transformer]
+        column, _ = column_apart(features)
+        pair = (take(samples.behind(None), [k]), kept)
+        x, b = pair if column is None else (described(column, one) for one in pair)
+        return _only(x), _only(b)
+
+
+def _only(rows: Any) -> Any:
+    return next(iter(items(rows)))
+
+
+def _flip(match: Match, exemplar: Any) -> dict[str, Any]:
+    mirrored = match.exemplar is not None and np.ndim(exemplar) > 1
+    return {"flip": True} if mirrored and np.array_equal(match.exemplar, np.asarray(exemplar)[:, ::-1]) else {}
 
 
 def compact(match: Match, exemplar: Any) -> dict[str, Any]:
@@ -109,8 +136,7 @@ def compact(match: Match, exemplar: Any) -> dict[str, Any]:
         same = (moves == moves[0, 0]).all()
         out |= {"grid": list(moves.shape[:2]), "moves": moves[0, 0].tolist() if same else moves.ravel().tolist()}
         out["on"] = match.on
-        if match.exemplar is not None and np.array_equal(match.exemplar, np.asarray(exemplar)[:, ::-1]):
-            out["flip"] = True
+        out |= _flip(match, exemplar)
     elif match.places is not None and match.size is not None:
         best = 0 if match.scores is None else int(np.argmax(match.scores))
         out |= {"place": np.atleast_1d(match.places[best]).tolist(), "size": list(match.size), "step": match.step}
@@ -126,6 +152,8 @@ def compact(match: Match, exemplar: Any) -> dict[str, Any]:
     elif match.values:
         rows = sorted(match.values, key=lambda row: -row[3])
         out["values"] = [[str(name), str(x), str(b), round(float(alike), 3)] for name, x, b, alike in rows]
+    elif _flip(match, exemplar):
+        out |= {"grid": [1, 1], "moves": [0, 0], "on": "sample", "flip": True}
     if match.caption:
         out["caption"] = match.caption
     return out

@@ -68,7 +68,7 @@ def _shown_matrix(matrix: np.ndarray) -> dict[str, Any]:
 def _spectra(content: Content) -> list[tuple[MeasureSpectrum, charts.Chart | None]]:
     if content.reading is None:
         return []
-    found = spectra_of(content.reading.map.expander)
+    found = sorted(spectra_of(content.reading.map.expander), key=lambda one: one.found is None)
     return [(one, None if one.found is None else charts.spectrum_chart(one.found)) for one in found]
 
 
@@ -77,7 +77,7 @@ def _curve(content: Content) -> charts.Chart | None:
         return None
     curves = [("as they are", content.evidence.curve)]
     if content.curve:
-        curves.append(("refitted", [(int(n), float(share)) for n, share in content.curve]))
+        curves.append(("refitted", content.curve))
     return charts.size_curve(curves)
 
 

@@ -64,8 +64,9 @@ def write_page(
     training : samples, optional
         X that the model was fitted with, to show its exemplars as they were. Without it they are shown as the model
         keeps them: of images that are compared by their gradients, the gradients are drawn.
-    curve : list of (int, float), optional
-        Accuracies of refitted models against their numbers of exemplars, to be drawn beside those without a refit.
+    curve : list of (int, float), or what has ``sizes`` and ``accuracy``, optional
+        Accuracies of refitted models against their numbers of exemplars, to be drawn beside those without a refit; by
+        default the model's own ``curve_``, which :func:`besvm.prune` has measured.
 
     Examples
     --------
@@ -113,6 +114,14 @@ def _likely(reading: Reading | None) -> str:
     return next((s.kind for s in similarities if s.kind not in ("anything", "vectors")), "")
 
 
+def _curve(curve: Any) -> list[tuple[int, float]] | None:
+    """Return accuracies against numbers of exemplars, the smallest first."""
+    if curve is None:
+        return None
+    pairs = zip(curve.sizes, curve.accuracy, strict=True) if hasattr(curve, "sizes") else curve
+    return sorted((int(size), float(share)) for size, share in pairs)
+
+
 def _title(data: Labelled) -> str:
     return f"How well it does on {Path(data.source).name}" if data.source else "How well the model does"
 
@@ -136,7 +145,8 @@ def _content(
         if len(rows) == len(data)
         else Labelled(take(data.X, rows), data.y[rows], data.kind, [data.names[row] for row in rows], data.source)
     )
-    content = Content(reading, data, names, truth, scores, rows, basis, evidence, gallery, curve)
+    known = _curve(getattr(model, "curve_", None) if curve is None else curve)
+    content = Content(reading, data, names, truth, scores, rows, basis, evidence, gallery, known)
     add_listing(payload, content, some)
     return content
 

@@ -1,5 +1,15 @@
 // One sample or one exemplar, close up.
 
+const NAMED = 3; // measures that are named of those that count most
+
+// What the measures that count most add, and the others together.
+function byMeasure(split) {
+  const order = [...split].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])), named = order.length > NAMED + 1 ? NAMED : order.length;
+  const words = order.slice(0, named).map(([name, value]) => `${name} ${signed(value)}`), left = order.slice(named);
+  if (left.length) words.push(`${left.length} others ${signed(left.reduce((sum, [, value]) => sum + value, 0))}`);
+  return words.join(", ");
+}
+
 class Detail {
   constructor(about, data, samples, exemplars) {
     Object.assign(this, { about, data, samples, exemplars, shown: null, turn: 0 });
@@ -97,7 +107,7 @@ class Detail {
         make("div", { class: "amount" },
           make("span", { class: "meter" }, make("i", { class: total < 0 ? "minus" : null, style: { width: `${100 * share}%` } })),
           make("b", { class: total < 0 ? "minus" : "plus" }, signed(total))),
-        split.length > 1 ? make("p", { class: "note" }, split.map(([name, value]) => `${name} ${signed(value)}`).join(", ")) : null,
+        split.length > 1 ? make("p", { class: "note" }, byMeasure(split)) : null,
         match)));
   }
 
@@ -117,7 +127,7 @@ class Detail {
     const button = make("button", { type: "button", data: { pulled: e } }, `Show the ${counted(among)} samples`);
     return [
       make("h2", { id: "detail-title" }, data.exemplarNames[e]),
-      make("p", { class: "verdict" }, own ? `Of class ${own}. ` : "", `Carries ${portion(data.carries[e])} of all, the ${counted(gallery.rank[e] + 1)}. of ${counted(about.n_exemplars)}.`),
+      make("p", { class: "verdict" }, own ? `Of class ${own}. ` : "", `Carries ${portion(data.carries[e])} of all: number ${counted(gallery.rank[e] + 1)} of ${counted(about.n_exemplars)}.`),
       make("div", { class: "head" }, make("div", { class: "item" }, gallery.picture(e, gallery.items.form === "lines" ? 110 : 160)), list),
       make("p", { class: "note" }, "The bars say what being similar to it speaks for, to the right, and against."),
       make("h3", {}, "Where it counts"),

@@ -70,7 +70,7 @@ class SampleList {
   cell(i) {
     const { truth, predicted, confidence } = this.data, { classes } = this.about;
     const right = truth[i] === predicted[i], name = this.data.names[i];
-    const sure = this.about.chances ? percent(confidence[i]) : `lead ${confidence[i].toPrecision(2)}`;
+    const sure = this.about.chances ? `${(100 * confidence[i]).toFixed(0)} %` : `lead ${confidence[i].toPrecision(2)}`;
     const label = `${name}: ${right ? `${classes[truth[i]]}, right` : `${classes[truth[i]]} taken for ${classes[predicted[i]]}`}, ${sure}`;
     const drawn = make("span", { class: this.items.wide ? "text" : "drawn" }, this.items.draw(i, this.items.form === "lines" ? 62 : 64));
     const words = make("span", { class: "words" }, classes[truth[i]]);
