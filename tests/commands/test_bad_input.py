@@ -91,6 +91,7 @@ MISTAKES = {
     "predict vectors.besvm good.csv -o good.csv": "'good.csv' is there already and is kept",
     "evaluate vectors.besvm none.csv": "'none.csv' must be a file or folder",
     "evaluate images.besvm pets/a": "a must have a class for every sample to be evaluated on, got none; name",
+    "evaluate vectors.besvm good.csv --label lable": "good.csv has no label column 'lable'",
     "evaluate images.besvm half": "1 file in half cannot be read as images: half/b/3.png: ",
     "evaluate vectors.besvm pets": "vectors.besvm compares vectors, and pets must hold vectors",
     "inspect none.besvm": "'none.besvm' must be a model file",
@@ -174,10 +175,16 @@ SLOW = """
 import sys, time
 import besvm.commands.training as training
 from besvm.cli import run
+from besvm.commands import interrupts
 
 def slow(self, X, y):
     print("fitting", file=sys.stderr, flush=True)
-    time.sleep(60)
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:  # as compiled code does now and then
+        time.sleep(60)
+
+interrupts.AGAIN = 0.2
 
 training.BESVMClassifier.fit = slow
 run()

@@ -13,6 +13,7 @@ import typer
 from besvm._support.progress import printable
 from besvm.cli import options as o
 from besvm.commands.errors import EXPECTED, INTERRUPTED, exit_code, is_of_output, sentence, warnings_as_lines
+from besvm.commands.interrupts import heard, listen
 
 app = typer.Typer(
     name="besvm",
@@ -39,6 +40,7 @@ def command(interrupted: str = STOPPED) -> Callable[[Command], Command]:
             except typer.Exit:  # a RuntimeError, to Python
                 raise
             except KeyboardInterrupt:
+                heard()
                 typer.echo(f"besvm: {interrupted}", err=True)
                 raise typer.Exit(INTERRUPTED) from None
             except EXPECTED as error:
@@ -85,6 +87,7 @@ def run() -> None:
         stream = getattr(sys, name) or open(os.devnull, "w")  # noqa: SIM115  (None if it was closed)
         stream.reconfigure(errors="replace")
         setattr(sys, name, stream)
+    listen()
     try:
         try:
             app()

@@ -30,6 +30,8 @@ def samples_for(
     known = _known(model, label)
     with _refusing_other_kinds(name, known["kind"]):
         found = stream(data, **known, labels=labels, skip_unreadable=skip)
+    if label is not None and found.layout.columns is not None and found.layout.label is None:
+        raise ValueError(f"{found.name} has no label column {label!r}")
     if known["kind"] is None:
         say(1, f"{found.layout.said} (the model does not say what it was trained on)")
     return found
