@@ -19,6 +19,7 @@ import besvm.features
 import besvm.files
 import besvm.measures
 import besvm.normalize
+import besvm.report
 import besvm.selection
 import besvm.similarities
 import besvm.testing
@@ -45,6 +46,7 @@ MODULES = {
     "besvm.analysis": besvm.analysis.__all__,
     "besvm.explanations": ["explain_many", "carriers", "Explanation"],
     "besvm.datasets": ["load_cifar10", "fetch_cifar10", "load_images", "make_toy"],
+    "besvm.report": ["write_page"],
     "besvm.testing": ["check_similarity"],
     "besvm.measures": ["mirrored", "parse_shorthand"],
     "besvm.files": ["describe", "savable", "ModelFileError"],

@@ -22,7 +22,7 @@ ROOT = Path(besvm.__file__).parent
 ORDER = (
     *("_support", "blocks", "similarities", "features", "normalize", "solver", "basis", "measures", "recipes"),
     *("expand", "expansion", "linear", "classifier", "selection", "baselines", "files", "analysis", "explanations"),
-    *("datasets", "reproduction", "testing", "demo", "commands", "cli"),
+    *("datasets", "reproduction", "report", "testing", "demo", "commands", "cli"),
 )
 
 

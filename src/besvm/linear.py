@@ -78,12 +78,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         check_is_fitted(self, "classes_")
         if not hasattr(self, "probability_slope_"):
             raise AttributeError("the probabilities are settled while fitting; fit again with probability=True")
-        scaled = self.probability_slope_ * self.decision_function(X)
-        if scaled.ndim == 1:
-            chance = expit(scaled)
-            return np.column_stack([1 - chance, chance])
-        probabilities: np.ndarray = softmax(scaled, axis=1)
-        return probabilities
+        return class_probabilities(self.probability_slope_ * self.decision_function(X))
 
     @abstractmethod
     def _margins(self, X: Any) -> np.ndarray:
@@ -256,6 +251,14 @@ class LinearSVMClassifier(MarginClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def class_probabilities(scaled: np.ndarray) -> np.ndarray:
+    """Return the probability of every class, (n, n_classes), from decision values times the slope."""
+    if scaled.ndim == 1:
+        chance = expit(scaled)
+        return np.column_stack([1 - chance, chance])
+    return np.asarray(softmax(scaled, axis=1))
 
 
 def check_c(C: Any) -> Any:

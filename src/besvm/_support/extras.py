@@ -12,6 +12,7 @@ EXTRA_OF = {
     "scoring_matrices": "bio",
     "rdkit": "chem",
     "ot": "transport",
+    "jinja2": "report",
 }
 
 

@@ -1,0 +1,159 @@
+"""How samples and the exemplars that decided match: alignments, places of parts, warpings, common pieces of texts."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from besvm._support.progress import progress
+from besvm._support.rows import items, span, take
+from besvm._support.threads import one_blas_thread, slices, workers
+from besvm._support.validation import described
+from besvm.expand import FittedMeasure
+from besvm.expand.features import Samples
+from besvm.report.content import Content
+from besvm.report.data import Labelled
+from besvm.report.payload import Payload
+from besvm.similarities.contract import Similarity
+from besvm.similarities.match import Match
+from besvm.similarities.variants import column_apart
+
+PAIRS = 16_000  # of samples and exemplars that a page shows the match of: more take long, and make it large
+SECONDS, SECONDS_EACH = 5.0, 0.004  # that these may take, and for every sample, going by the first few
+TRIED = 30  # samples whose match is looked at to tell
+CHUNK = 200  # samples that the page reads the matches of at a time
+STRANDS = 24  # pairs of moments that are drawn of a warping
+
+
+def add_matches(payload: Payload, content: Content, some: Labelled) -> dict[str, Any]:
+    """Add how the listed samples match the exemplars that pull most; return how many pairs there are."""
+    evidence, reading, rows = content.evidence, content.reading, content.listed
+    assert evidence is not None
+    assert reading is not None
+    showing = [m for m, one in enumerate(reading.map.expander.measures) if shows(one.similarity)]
+    if not showing:
+        return {"chunk": CHUNK, "pairs": 0}
+    maker, X = _Maker(content, showing), reading.prepared(some.X)
+    wrong, chosen, found = ~content.right[rows], evidence.chosen[rows], 0
+    with workers(1), one_blas_thread(), progress("matching", len(rows)) as shown:  # of two items, threads would wait
+        samples = Samples(span(X, slice(0, TRIED)), reading.map.expander.transformers)
+        start = monotonic()
+        for k, row in enumerate(rows[:TRIED]):
+            maker.match(samples, k, row, 0, 0)
+        seconds = (monotonic() - start) / min(TRIED, len(rows))
+        room = int((SECONDS + SECONDS_EACH * len(rows)) / max(seconds, 1e-9))
+        wanted = worth_showing(chosen, wrong, min(PAIRS, room))
+        for number, block in enumerate(slices(len(rows), CHUNK)):
+            samples = Samples(span(X, block), reading.map.expander.transformers)
+            chunk = []
+            for k, row in enumerate(range(block.start, block.stop)):
+                slots = np.argwhere(wanted[row])
+                one = {f"{side}-{slot}": maker.match(samples, k, rows[row], side, slot) for side, slot in slots}
+                chunk.append({key: match for key, match in one.items() if match})
+                found += len(chunk[-1])
+            payload.add_json(f"matches-{number}", chunk)
+            shown.advance(block.stop - block.start)
+    return {"chunk": CHUNK, "pairs": found}
+
+
+def worth_showing(chosen: np.ndarray, wrong: np.ndarray, most: int) -> np.ndarray:
+    """Return which of the exemplars (n, sides, slots) to match: the strongest of all samples first, of wrong ones more.
+
+    Examples
+    --------
+    >>> chosen = np.zeros((2, 1, 2), int)
+    >>> worth_showing(chosen, np.array([False, True]), 3)[:, 0].tolist()
+    [[True, False], [True, True]]
+    """
+    n, sides, slots = chosen.shape
+    order = np.empty((n, sides, slots))
+    order[:] = np.arange(slots) + slots * np.arange(sides)[:, None]  # the first for the predicted class first
+    order[wrong] -= 0.5  # at every slot, those that are wrong
+    order[chosen < 0] = np.inf
+    flat = np.argsort(order, axis=None, kind="stable")[:most]
+    out = np.zeros(n * sides * slots, dtype=bool)
+    out[flat] = True
+    return np.asarray(out.reshape(n, sides, slots) & (chosen >= 0))
+
+
+def shows(similarity: Any) -> bool:
+    """Say whether a similarity has anything to show of a match."""
+    return type(similarity).show is not Similarity.show
+
+
+class _Maker:
+    """Matches samples with exemplars by the measure that counted most among those that show anything."""
+
+    def __init__(self, content: Content, showing: list[int]) -> None:
+        assert content.evidence is not None
+        assert content.basis is not None
+        assert content.reading is not None
+        self.evidence, self.showing = content.evidence, showing
+        expander = content.reading.map.expander
+        self.measures, self.transformers = expander.measures, expander.transformers
+        self.place = [dict(zip(own.tolist(), range(len(own)), strict=True)) for own in content.basis.of_measure]
+
+    def match(self, samples: Samples, k: int, row: int, side: int, slot: int) -> dict[str, Any] | None:
+        """Return how the sample k of a block, which is row ``row`` of all, matches one of its exemplars."""
+        exemplar = int(self.evidence.chosen[row, side, slot])
+        pulls = np.abs(self.evidence.pulls[row, side, slot])
+        having = [m for m in self.showing if exemplar in self.place[m]]
+        if not having:
+            return None
+        m = max(having, key=lambda one: float(pulls[one]))
+        x, b = self._as_compared(samples, self.measures[m], k, self.place[m][exemplar])
+        found = compact(self.measures[m].similarity.show(x, b), b)
+        return {"measure": m, **found} if found else None
+
+    def _as_compared(self, samples: Samples, measure: FittedMeasure, k: int, place: int) -> tuple[Any, Any]:
+        """Return a sample and an exemplar as the measure's similarity shows them: some want both before features."""
+        similarity, kept = measure.similarity, take(measure.exemplars, [place])
+        if not similarity.raw_exemplars:
+            return _only(take(samples.seen_by(similarity, measure.transformer), [k])), _only(kept)
+        features = None if measure.transformer is None else self.transformers[measure.transformer]
+        column, _ = column_apart(features)
+        pair = (take(samples.behind(None), [k]), kept)
+        x, b = pair if column is None else (described(column, one) for one in pair)
+        return _only(x), _only(b)
+
+
+def _only(rows: Any) -> Any:
+    return next(iter(items(rows)))
+
+
+def _flip(match: Match, exemplar: Any) -> dict[str, Any]:
+    mirrored = match.exemplar is not None and np.ndim(exemplar) > 1
+    return {"flip": True} if mirrored and np.array_equal(match.exemplar, np.asarray(exemplar)[:, ::-1]) else {}
+
+
+def compact(match: Match, exemplar: Any) -> dict[str, Any]:
+    """Return what the page draws of a match, as few plain values as will do; nothing if there is nothing to see."""
+    out: dict[str, Any] = {}
+    if match.moves is not None:
+        moves = np.asarray(match.moves)
+        same = (moves == moves[0, 0]).all()
+        out |= {"grid": list(moves.shape[:2]), "moves": moves[0, 0].tolist() if same else moves.ravel().tolist()}
+        out["on"] = match.on
+        out |= _flip(match, exemplar)
+    elif match.places is not None and match.size is not None:
+        best = 0 if match.scores is None else int(np.argmax(match.scores))
+        out |= {"place": np.atleast_1d(match.places[best]).tolist(), "size": list(match.size), "step": match.step}
+        if match.grid is not None:
+            out["grid"] = list(match.grid)
+        if match.mirrored is not None and match.mirrored[best]:
+            out["flip"] = True
+    elif match.pairs is not None and len(match.pairs):
+        kept = np.unique(np.linspace(0, len(match.pairs) - 1, STRANDS).astype(int))
+        out["pairs"] = np.asarray(match.pairs)[kept].tolist()
+    elif match.pieces:
+        out["pieces"] = [[int(place) for place in piece] for piece in match.pieces]
+    elif match.values:
+        rows = sorted(match.values, key=lambda row: -row[3])
+        out["values"] = [[str(name), str(x), str(b), round(float(alike), 3)] for name, x, b, alike in rows]
+    elif _flip(match, exemplar):
+        out |= {"grid": [1, 1], "moves": [0, 0], "on": "sample", "flip": True}
+    if match.caption:
+        out["caption"] = match.caption
+    return out
