@@ -113,6 +113,40 @@ def explain(
 
 
 @app.command()
+def report(
+    model: Annotated[str, typer.Argument(help="A model file, as `besvm train` or besvm.save wrote it.")],
+    data: Annotated[str, typer.Argument(help="Samples with their classes, to try it on.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="The page to write.")] = "report.html",
+    training: Annotated[
+        str | None, typer.Option(help="What the model was trained on, to show its exemplars as they were.")
+    ] = None,
+    label: Annotated[str | None, typer.Option(help="The column that holds the classes.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="How many samples to list; by default all, up to 10,000.", min=1)
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the page if it is there already.")] = False,
+) -> None:
+    """Write a page about a model: how well it does, where it errs, and which exemplars decide.
+
+    One HTML file that needs no network. Example: besvm report pets.besvm new-pets/ -o pets.html --training pets/
+    """
+    from besvm.commands.report import report as run
+
+    options: dict[str, Any] = {"training": training, "label": label, "samples": samples, "title": title}
+    try:
+        typer.echo(run(model, data, out=out, force=force, **options))
+    except BrokenPipeError:
+        raise
+    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
+        typer.echo(f"besvm: {str(error) or 'there is not enough memory'}", err=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("besvm: interrupted; nothing was written", err=True)
+        raise typer.Exit(130) from None
+
+
+@app.command()
 def similarities(
     kind: Annotated[
         str | None, typer.Argument(help="Of one kind of data, like series or records; by default all.")
