@@ -61,11 +61,12 @@ def gallery_of(basis: Basis, kind: str, training: Any = None) -> Gallery:
 
 def _from_model(basis: Basis, kind: str, shown: np.ndarray) -> Gallery:
     """Show what the model has kept of every exemplar: before features, if one of its measures has it so."""
-    places = sorted(range(len(basis.of_measure)), key=lambda m: not _is_raw(basis.expander.measures[m]))
+    measures = basis.expander.measures
+    places = sorted(range(len(measures)), key=lambda m: (not _is_raw(measures[m]), -_detail(measures[m])))
     drawn: list[Any] = []
     form, note = "", ""
     for m in places:
-        measure, numbers = basis.expander.measures[m], basis.of_measure[m]
+        measure, numbers = measures[m], basis.of_measure[m]
         new = np.flatnonzero(shown[numbers] < 0)
         if measure.similarity.precomputed or not len(new):
             continue
@@ -79,6 +80,11 @@ def _from_model(basis: Basis, kind: str, shown: np.ndarray) -> Gallery:
     if not drawn:
         return Gallery([], shown, "anything", False, PRECOMPUTED if kind == "precomputed" else UNKNOWN)
     return Gallery(drawn, shown, "vectors" if (form, kind) == ("series", "vectors") else KINDS[form], False, note)
+
+
+def _detail(measure: FittedMeasure) -> int:
+    """Return how many numbers there are of an exemplar: the more cells, the more there is to see."""
+    return int(getattr(measure.exemplars, "size", 0)) // max(1, measure.n_exemplars)
 
 
 def _is_raw(measure: FittedMeasure) -> bool:
