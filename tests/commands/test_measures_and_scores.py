@@ -5,8 +5,9 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
+from besvm._support.shares import wilson
 from besvm.commands.measures import candidates, chosen, parsed
-from besvm.commands.scores import Accuracy, Confusion, natural, wilson
+from besvm.commands.scores import Accuracy, Confusion, natural
 from besvm.commands.training import Check, Recipe, check_trainable
 from besvm.inputs import Data
 from besvm.similarities import DTW, Gower

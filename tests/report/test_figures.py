@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, f1_score, precision_score, recall_score
 
+from besvm._support.shares import wilson
 from besvm.report.charts import nice_ticks, powers
-from besvm.report.figures import calibration, confusion, joint_classes, per_class, wilson, worst_pairs
+from besvm.report.figures import calibration, confusion, joint_classes, per_class, worst_pairs
 
 
 @given(st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

@@ -6,13 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from math import sqrt
 from typing import Any
 
+from besvm._support.shares import wilson
 from besvm._support.validation import is_number, is_whole
 from besvm.commands.outputs import table
 
-Z = 1.959963984540054  # 95 % of a normal distribution lie within so many standard deviations
 MOST_SHOWN = 12  # classes of a confusion matrix that is shown whole
 PAIRS = 10  # confused pairs that are shown otherwise
 
@@ -55,20 +54,6 @@ class Accuracy:
     def __str__(self) -> str:
         rows = f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         return f"{self.value:.3f} (95 % interval {self.low:.3f} to {self.high:.3f}; {rows}, {self.how})"
-
-
-def wilson(right: int, n: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share.
-
-    Examples
-    --------
-    >>> [round(end, 4) for end in wilson(8, 10)]
-    [0.4902, 0.9433]
-    """
-    share, squared = right / n, Z * Z
-    middle = (share + squared / (2 * n)) / (1 + squared / n)
-    half = Z * sqrt(share * (1 - share) / n + squared / (4 * n * n)) / (1 + squared / n)
-    return max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half))  # whatever rounding does
 
 
 class Confusion:

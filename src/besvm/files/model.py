@@ -97,6 +97,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     besvm.files.ModelFileError
         A ValueError, with a sentence that says what is wrong with the file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import besvm
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.besvm")
+    ...     besvm.save(besvm.LinearSVMClassifier().fit([[0.0], [1.0]], ["a", "b"]), path)
+    ...     besvm.load(path).predict([[0.9]])
+    array(['b'], dtype='<U1')
     """
     path = Path(path)
     contents = read(path)

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from besvm._support.extras import optional
 from besvm.files.kinds import Kind, Pack, Unpack, UnsavableError, UnsoundError, items_of
 
 GRAPHS = ("Graph", "DiGraph", "MultiGraph", "MultiDiGraph")
 MISSING = ("NA", "NaT")
+TABLES = "a model of tables"
 BY_ITEM = ("object", "str", "string", "boolean", "Int8", "Int16", "Int32", "Int64", "UInt8", "Float32", "Float64")
 
 
@@ -34,7 +36,7 @@ def _unpack_moment(node: dict[str, Any], unpack: Unpack, array: Any) -> Any:
     if of == "timedelta":
         return datetime.timedelta(*value)
     if of == "timestamp":
-        import pandas as pd
+        pd = optional("pandas", TABLES)
 
         return pd.Timestamp(np.datetime64(value, "ns"))
     return {"date": datetime.date, "datetime": datetime.datetime}[of].fromisoformat(value)
@@ -50,7 +52,7 @@ def _pack_missing(value: Any, where: str, pack: Pack, keep: Any) -> dict[str, An
 
 
 def _unpack_missing(node: dict[str, Any], unpack: Unpack, array: Any) -> Any:
-    import pandas as pd
+    pd = optional("pandas", TABLES)
 
     return {name: getattr(pd, name) for name in MISSING}[node["name"]]
 
@@ -71,7 +73,7 @@ def _pack_graph(value: Any, where: str, pack: Pack, keep: Any) -> dict[str, Any]
 
 
 def _unpack_graph(node: dict[str, Any], unpack: Unpack, array: Any) -> Any:
-    import networkx as nx
+    nx = optional("networkx", "a model of graphs")
 
     graph = {name: getattr(nx, name) for name in GRAPHS}[node["of"]]()
     graph.graph.update(unpack(node["about"]))
@@ -111,7 +113,7 @@ def _pack_column(values: Any, where: str, pack: Pack) -> dict[str, Any]:
 
 def _unpack_column(node: Any, unpack: Unpack) -> Any:
     """Return the values of a column, as pandas takes them."""
-    import pandas as pd
+    pd = optional("pandas", TABLES)
 
     if not isinstance(node, dict):
         raise UnsoundError("a column must have values")
@@ -148,7 +150,7 @@ def _pack_frame(value: Any, where: str, pack: Pack, keep: Any) -> dict[str, Any]
 
 
 def _unpack_frame(node: dict[str, Any], unpack: Unpack, array: Any) -> Any:
-    import pandas as pd
+    pd = optional("pandas", TABLES)
 
     columns = [_unpack_column(column, unpack) for column in items_of(node, "columns")]
     index = pd.Index(_unpack_column(node["index"], unpack))

@@ -6,23 +6,6 @@ from typing import Any
 import numpy as np
 
 BINS = 10  # of the reliability diagram
-TWO_SIDED_95 = 1.959963984540054  # standard deviations of a normal variable
-
-
-def wilson(right: int, n: int) -> tuple[float, float]:
-    """Return the 95 % interval of Wilson for a share of which ``right`` of ``n`` were seen.
-
-    Examples
-    --------
-    >>> low, high = wilson(90, 100)
-    >>> round(low, 3), round(high, 3)
-    (0.826, 0.945)
-    """
-    z = TWO_SIDED_95
-    share, room = right / n, z * z / n
-    middle = (share + room / 2) / (1 + room)
-    half = z * np.sqrt(share * (1 - share) / n + room / (4 * n)) / (1 + room)
-    return max(0.0, min(share, float(middle - half))), min(1.0, max(share, float(middle + half)))
 
 
 def confusion(truth: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:

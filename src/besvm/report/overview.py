@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from besvm import __version__
+from besvm._support.shares import wilson
 from besvm.report import charts
 from besvm.report.content import Content
-from besvm.report.figures import calibration, confusion, per_class, wilson, worst_pairs
+from besvm.report.figures import calibration, confusion, per_class, worst_pairs
 from besvm.report.spectra import MeasureSpectrum, spectra_of
 
 MATRIX = 20  # classes that a confusion matrix shows
