@@ -15,8 +15,8 @@ import besvm.baselines
 import besvm.basis
 import besvm.datasets
 import besvm.features
-import besvm.inputs
 import besvm.files
+import besvm.inputs
 import besvm.measures
 import besvm.normalize
 import besvm.selection
