@@ -51,7 +51,7 @@ MODULES = {
     "besvm.testing": ["check_similarity"],
     "besvm.measures": ["mirrored", "parse_shorthand"],
     "besvm.inputs": ["read", "stream", "as_trained", "Data"],
-    "besvm.files": ["describe", "savable", "ModelFileError"],
+    "besvm.files": ["describe", "savable"],
     "besvm.features": ["mirror", "Shifts", "Rotations", "Crops"],
 }
 

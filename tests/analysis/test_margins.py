@@ -253,7 +253,7 @@ def test_a_margin_asked_of_a_model_that_has_none(toy):
             margins(model)
     with pytest.raises(TypeError, match=r"pass its last step, pipeline\[-1\]"):
         margins(make_pipeline(StandardScaler(), LinearSVMClassifier()).fit(X, y))
-    sparse = BESVMClassifier(basis=20, penalty="l1", random_state=0).fit(X, y).set_params(penalty="l2")
+    sparse = BESVMClassifier(basis=20, penalty="l1", C=1.0, random_state=0).fit(X, y).set_params(penalty="l2")
     with pytest.raises(ValueError, match="needs a model with penalty='l2', got a BESVMClassifier with 'l1'"):
         margins(sparse)
     with pytest.raises(ValueError, match="got 'crammer_singer', which has one problem for all classes"):

@@ -163,6 +163,7 @@ def stop(process: subprocess.Popen, number: signal.Signals, out: Path, n_cells: 
     return process.communicate(timeout=120)[1].decode()
 
 
+@pytest.mark.slow  # make torture kills it 50 times
 def test_killed_or_interrupted_it_goes_on_where_it_was(tmp_path):
     stop(start(tmp_path, "multiple"), signal.SIGKILL, tmp_path, 5)
     killed = finished(tmp_path)

@@ -10,7 +10,7 @@ from besvm.solver.problem import Problem
 
 
 @pytest.mark.parametrize("intercept", ["free", "penalized", "none"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, pytest.param(np.float64, marks=pytest.mark.slow)])
 def test_separable_rows_of_very_different_weights_converge(rng, intercept, dtype):
     X = rng.normal(size=(60, 50))
     labels = (X @ rng.normal(size=50) > 0).astype(int)

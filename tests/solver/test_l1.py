@@ -99,8 +99,11 @@ def separable(kind, n, D):
     return X, (score + 0.3 * rng.normal(size=n) > 0).astype(int)
 
 
+SIZES = [(50, 500, 1), (50, 500, 100), pytest.param(100, 1000, 100, marks=pytest.mark.slow), (200, 500, 10)]
+
+
 @pytest.mark.parametrize("kind", ["independent", "correlated"])
-@pytest.mark.parametrize(("n", "D", "C"), [(50, 500, 1), (50, 500, 100), (100, 1000, 100), (200, 500, 10)])
+@pytest.mark.parametrize(("n", "D", "C"), SIZES)
 @pytest.mark.filterwarnings("ignore:Liblinear failed to converge")  # at C = 100 it never does, and is still far off
 def test_the_default_tolerance_is_enough_where_classes_are_separable(kind, n, D, C):
     X, y = separable(kind, n, D)
