@@ -21,8 +21,8 @@ from besvm.similarities import RBF, Jitter, Latent
 ROOT = Path(besvm.__file__).parent
 ORDER = (
     *("_support", "blocks", "similarities", "features", "normalize", "solver", "basis", "measures", "recipes"),
-    *("expand", "expansion", "linear", "classifier", "selection", "baselines", "analysis", "datasets", "reproduction"),
-    *("testing", "demo", "cli"),
+    *("expand", "expansion", "linear", "classifier", "selection", "baselines", "analysis", "pruning"),
+    *("datasets", "reproduction", "testing", "demo", "commands", "cli"),
 )
 
 

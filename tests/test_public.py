@@ -15,6 +15,7 @@ def test_the_public_names_are_exactly_these():
         "MeanNormScaler",
         "Measure",
         "Nystrom",
+        "prune",
         "recipes",
     ]
     for name in set(besvm.__all__) - {"recipes"}:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from besvm.linear import LinearSVMClassifier
     from besvm.measures import Measure
     from besvm.normalize import MeanNormScaler, Nystrom
+    from besvm.pruning import prune
 
 __version__ = "0.1.0"
 
@@ -23,6 +24,7 @@ __all__ = [
     "MeanNormScaler",
     "Measure",
     "Nystrom",
+    "prune",
     "recipes",
 ]
 
@@ -35,6 +37,7 @@ _HOME = {  # imported when first asked for: scikit-learn alone takes most of a s
     "MeanNormScaler": "normalize",
     "Measure": "measures",
     "Nystrom": "normalize",
+    "prune": "pruning",
 }
 
 

@@ -1,0 +1,1 @@
+"""What each command does; the command line itself only parses and prints."""
