@@ -99,6 +99,52 @@ def similarities(
         raise typer.Exit(2) from None
 
 
+@app.command()
+def prune(
+    model: Annotated[str, typer.Argument(help="The file of a trained model.")],
+    data: Annotated[str, typer.Argument(help="The data it was trained on, to refit on: as for train.")],
+    n: Annotated[
+        str | None, typer.Option("-n", "--exemplars", help="How many exemplars to keep, or which share, like 0.5.")
+    ] = None,
+    max_loss: Annotated[
+        float | None, typer.Option(help="Instead of -n: as few as lose at most this accuracy, like 0.005.")
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option("-o", "--out", help="The new file; by default MODEL with the number behind it."),
+    ] = None,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Show accuracy against the number of exemplars; without -n, only that.")
+    ] = False,
+    random: Annotated[int, typer.Option(help="Random choices to show beside each point of the curve.")] = 0,
+    label: Annotated[str | None, typer.Option(help="The column of the classes, where the data has columns.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON, for programs.")] = False,
+) -> None:
+    """Make a smaller model: keep the exemplars that are worth most, refit, and say what it costs.
+
+    Examples: besvm prune model.besvm images/ --curve; besvm prune model.besvm images/ -n 500;
+    besvm prune model.besvm table.csv --label kind --max-loss 0.005 -o small.besvm
+    """
+    import json
+
+    from besvm.commands.prune import prune_file, said
+
+    try:
+        done = prune_file(
+            model, data, n=n, max_loss=max_loss, out=out, curve=curve, random=random, label=label, force=force
+        )
+    except BrokenPipeError:
+        raise
+    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
+        typer.echo(f"besvm: {str(error) or 'there is not enough memory for it'}", err=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("besvm: interrupted; nothing was saved", err=True)
+        raise typer.Exit(130) from None
+    typer.echo(json.dumps(done, indent=2) if as_json else said(done))
+
+
 def run() -> None:
     """Run the command; what cannot be shown is replaced, nobody reading is no error, and a full device is one."""
     for name in ("stdout", "stderr"):
