@@ -17,6 +17,7 @@ def test_the_public_names_are_exactly_these():
         "Nystrom",
         "explain",
         "load",
+        "prune",
         "recipes",
         "save",
     ]

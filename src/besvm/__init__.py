@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from besvm.linear import LinearSVMClassifier
     from besvm.measures import Measure
     from besvm.normalize import MeanNormScaler, Nystrom
+    from besvm.pruning import prune
 
 __version__ = "0.1.0"
 
@@ -27,6 +28,7 @@ __all__ = [
     "Nystrom",
     "explain",
     "load",
+    "prune",
     "recipes",
     "save",
 ]
@@ -42,6 +44,7 @@ _HOME = {  # imported when first asked for: scikit-learn alone takes most of a s
     "Nystrom": "normalize",
     "explain": "explanations",
     "load": "files",
+    "prune": "pruning",
     "save": "files",
 }
 

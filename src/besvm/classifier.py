@@ -1,6 +1,8 @@
 """BESVMClassifier: the parts put together, no mathematics."""
 
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
@@ -14,6 +16,7 @@ from besvm._support.public import public
 from besvm._support.rows import n_rows
 from besvm._support.threads import one_blas_thread, workers
 from besvm._support.validation import atomic_fit, check_choice, check_vectors, make_rng
+from besvm.blocks import RowBlocks
 from besvm.blocks.fill import by_blocks, filled
 from besvm.blocks.plan import plan_training
 from besvm.expand import Expander, FeatureMap, fit_expander, learn_feature_map, mark_input, training_set
@@ -154,8 +157,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
             What every row weighs in the loss and in the normalization.
         """
         check_choice("penalty", self.penalty, tuple(SOLVERS))
-        normalization = as_normalization(self.normalize)
-        check_multi_class(self.multi_class, normalization)
+        check_multi_class(self.multi_class, as_normalization(self.normalize))
         check_c(self.C)  # before anything is computed
         measures = as_measures(self.measures)
         X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
@@ -163,39 +165,63 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
             expander = fit_expander(
                 X, classes[labels], measures, self.basis, make_rng(self.random_state), weights, self.memory_limit
             )
-            n, width, itemsize = n_rows(X), expander.width, expander.dtype.itemsize
-            beside, options = normalization.takes(expander.widths, n, itemsize) + expander.exemplar_bytes, {}
-            if self.multi_class != "ovr" and len(classes) > 2:
-                beside += itemsize * width * largest_pair(labels)
-                if self.multi_class == "ovo-pair-basis":
-                    options["basis_labels"] = _labels_of_columns(expander, labels, classes)
-            chosen = plan_training(
-                n,
-                width,
-                itemsize,
-                n_columns(n, len(classes), self.probability or self.C == "auto"),
-                penalty=self.penalty,
-                beside=beside,
-                row=expander.row_bytes,
-                storage=self.storage,
-                memory_limit=self.memory_limit,
-            )
-            say(self.verbose, str(chosen))
-            blocks = filled(expander, X, chosen.storage, self.verbose, chosen.folder)
-            with blocks, workers(chosen.n_jobs):
-                feature_map = learn_feature_map(expander, blocks, normalization, X, labels, weights)
-                model = self._train(blocks, classes, labels, weights, chosen.solver_options, **options)
+            with self._expanded(expander, X, classes, labels, weights) as (feature_map, blocks, options):
+                model = self._train(blocks, classes, labels, weights, **options)
+        self._remember(feature_map, model, classes, labels[weights > 0])
+        self.basis_labels_ = self._map.expander.labels_of_rows(classes[labels])
+        self._vectors = vectors
+        return self
+
+    @contextmanager
+    def _expanded(
+        self,
+        expander: Expander,
+        X: Any,
+        classes: np.ndarray,
+        labels: np.ndarray,
+        weights: np.ndarray,
+        fill: Callable[..., RowBlocks] = filled,
+        held: int = 0,
+    ) -> Iterator[tuple[FeatureMap, RowBlocks, dict[str, Any]]]:
+        """Give the feature map that X teaches, the features of X, and what training on them needs to be told.
+
+        ``fill`` computes the similarities, or has them already; ``held`` bytes are taken meanwhile by somebody else.
+        """
+        normalization, n = as_normalization(self.normalize), n_rows(X)
+        width, itemsize = expander.width, expander.dtype.itemsize
+        beside = held + normalization.takes(expander.widths, n, itemsize) + expander.exemplar_bytes
+        options: dict[str, Any] = {}
+        if self.multi_class != "ovr" and len(classes) > 2:
+            beside += itemsize * width * largest_pair(labels)
+            if self.multi_class == "ovo-pair-basis":
+                options["basis_labels"] = _labels_of_columns(expander, labels, classes)
+        chosen = plan_training(
+            n,
+            width,
+            itemsize,
+            n_columns(n, len(classes), self.probability or self.C == "auto"),
+            penalty=self.penalty,
+            beside=beside,
+            row=expander.row_bytes,
+            storage=self.storage,
+            memory_limit=self.memory_limit,
+        )
+        say(self.verbose, str(chosen))
+        self.storage_, self.n_rows_ = chosen.storage, n
+        blocks = fill(expander, X, chosen.storage, self.verbose, chosen.folder)
+        with blocks, workers(chosen.n_jobs):
+            feature_map = learn_feature_map(expander, blocks, normalization, X, labels, weights)
+            yield feature_map, blocks, {"memory": chosen.solver_options, **options}
+
+    def _remember(self, feature_map: FeatureMap, model: LinearModel, classes: np.ndarray, used: np.ndarray) -> None:
+        """Keep what was learned; ``used`` are the class numbers of the rows that weigh anything."""
         if self.penalty == "l1":
             feature_map, model = _without_unused(feature_map, model)
-        self._take(classes, labels[weights > 0], model)
-        self._map, self._vectors = feature_map, vectors
+        self._take(classes, used, model)
+        self._map = feature_map
         self.basis_rows_ = [measure.rows for measure in feature_map.expander.measures]
         self.basis_parts_ = [measure.pieces for measure in feature_map.expander.measures]
-        self.basis_labels_ = feature_map.expander.labels_of_rows(classes[labels])
         self.n_basis_ = feature_map.expander.n_exemplars
-        self.storage_ = chosen.storage
-        self.n_rows_ = n
-        return self
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the features that ``coef_`` multiplies: the normalized similarities of X to the basis, (len(X), D).
@@ -252,7 +278,7 @@ def _without_unused(feature_map: FeatureMap, model: LinearModel) -> tuple[Featur
         warnings.warn(
             "at this C the L1 penalty leaves all weights zero: every sample is given one and the same class; raise C",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     kept = feature_map.keep(used)
     return (kept, model) if kept is feature_map else (kept, replace(model, coef=model.coef[:, used]))

@@ -8,7 +8,7 @@ import numpy as np
 from besvm._support.progress import progress
 from besvm._support.rows import n_rows, span
 from besvm._support.threads import slices
-from besvm.blocks.stores import ComputedBlocks, DiskBlocks, MemoryBlocks
+from besvm.blocks.stores import ComputedBlocks, DiskBlocks, MemoryBlocks, RowBlocks
 
 Out = TypeVar("Out", bound=Any)
 
@@ -55,3 +55,20 @@ def filled(source: Source, X: Any, storage: str = "memory", verbose: int = 0, fo
         blocks.close()
         raise
     return blocks
+
+
+def columns_of(blocks: RowBlocks, columns: np.ndarray, storage: str = "memory", folder: Any = None) -> RowBlocks:
+    """Return these columns of a matrix as a store of their own, which may be changed without changing the other."""
+    shape = (blocks.shape[0], len(columns))
+    own = DiskBlocks(shape, blocks.dtype, folder) if storage == "disk" else MemoryBlocks(np.empty(shape, blocks.dtype))
+
+    def copy(rows: slice, block: np.ndarray) -> None:
+        own.matrix[rows] = block[:, columns]
+
+    try:
+        for _ in blocks.map(copy):
+            pass
+    except BaseException:
+        own.close()
+        raise
+    return own

@@ -204,3 +204,40 @@ def report(
 
     options: dict[str, Any] = {"training": training, "label": label, "samples": samples, "title": title}
     typer.echo(it(model, data, out=out, force=force, **options))
+
+
+@command()
+def prune(
+    model: o.Model,
+    data: o.Data,
+    n: Annotated[
+        str | None, typer.Option("-n", "--exemplars", help="How many exemplars to keep, or which share, like 0.5.")
+    ] = None,
+    max_loss: Annotated[
+        float | None, typer.Option(help="Instead of -n: as few as lose at most this accuracy, like 0.005.")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("-o", "--out", help="The new file; by default MODEL with the number behind it.")
+    ] = None,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Show accuracy against the number of exemplars; without -n, only that.")
+    ] = False,
+    random: Annotated[int, typer.Option(help="Random choices to show beside each point of the curve.")] = 0,
+    label: o.Label = None,
+    force: o.Force = False,
+    as_json: o.Json = False,
+) -> None:
+    """Make a smaller model: keep the exemplars that are worth most, refit, and say what it costs.
+
+    DATA is what the model was trained on, or as much like it.
+
+    \b
+    besvm prune pets.besvm pets/ --curve
+    besvm prune pets.besvm pets/ -n 500 -o small.besvm
+    besvm prune sex.besvm people.csv --max-loss 0.005
+    """
+    from besvm.commands.prune import prune_file, said
+
+    options = {"out": out, "curve": curve, "random": random, "label": label, "force": force}
+    done = prune_file(model, data, n=n, max_loss=max_loss, **options)  # type: ignore[arg-type]
+    show(as_json, done, said(done))

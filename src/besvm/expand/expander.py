@@ -282,12 +282,20 @@ class Expander:
 
 def n_different(measures: list[FittedMeasure]) -> int:
     """Return the number of different exemplars."""
-    known: dict[int | None, list[np.ndarray]] = {}
+    return int(exemplar_of_columns(measures).max(initial=-1)) + 1
+
+
+def exemplar_of_columns(measures: list[FittedMeasure]) -> np.ndarray:
+    """Return the number, from 0 on, of the exemplar that each column belongs to; measures may share exemplars."""
+    known: dict[tuple[int | None, int], int] = {}
+    numbers = [np.empty(0, dtype=np.intp)]
     for measure in measures:  # rows of the training data are one set; every list of exemplars is a set of its own
         own = measure.rows is None or measure.similarity.of_parts
-        numbers = np.arange(measure.n_exemplars) if measure.similarity.of_parts else measure.numbers
-        known.setdefault(measure.basis if own else None, []).append(numbers)
-    return sum(len(np.unique(np.concatenate(numbers))) for numbers in known.values())
+        named = np.arange(measure.n_exemplars) if measure.similarity.of_parts else measure.numbers
+        basis = measure.basis if own else None
+        each = [known.setdefault((basis, name), len(known)) for name in named.tolist()]
+        numbers.append(np.repeat(np.array(each, dtype=np.intp), measure.similarity.columns_each))
+    return np.concatenate(numbers)
 
 
 def in_dtype(similarity: Similarity, X: Any, dtype: np.dtype[Any]) -> Any:

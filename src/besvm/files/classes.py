@@ -34,6 +34,7 @@ OURS: dict[str, tuple[str, ...]] = {
         *("Gram", "Items", "Term", "PairSolver", "Votes", "PairModel"),
     ),
     "besvm.selection": ("GreedySelection", "SelectionStep"),
+    "besvm.pruning": ("PruningCurve",),
 }
 THEIRS: dict[str, tuple[str, ...]] = {
     "sklearn.preprocessing": (

@@ -1,0 +1,70 @@
+"""besvm prune: a smaller model file, and what it costs."""
+
+from pathlib import Path
+from typing import Any
+
+from besvm.commands.models import load_model, read_for
+from besvm.commands.outputs import check_new
+
+
+def prune_file(
+    model: str,
+    data: str,
+    *,
+    n: str | None = None,
+    max_loss: float | None = None,
+    out: str | None = None,
+    curve: bool = False,
+    random: int = 0,
+    label: str | None = None,
+    force: bool = False,
+) -> dict[str, Any]:
+    """Prune the model in a file on the rows of ``data``, and save it; return what was done, as plain values.
+
+    Without ``n`` and ``max_loss`` the curve is measured, and nothing is saved.
+    """
+    import besvm
+    from besvm.pruning import pruning_curve
+
+    size = None if n is None else _size(n)
+    only_curve = size is None and max_loss is None
+    if only_curve and not curve:
+        raise ValueError("say how many exemplars to keep with -n, what may be lost with --max-loss, or ask for --curve")
+    if out is not None and not only_curve:
+        check_new(out, force)  # before hours of work
+    large = load_model(model)
+    rows = read_for(large, model, data, label=label)
+    if rows.y is None:
+        raise ValueError(f"{data} must say the class of every row, to refit on; name the column with --label")
+    done: dict[str, Any] = {"model": model, "exemplars": getattr(large, "n_basis_", None), "data": data}
+    if only_curve:
+        return done | {"curve": pruning_curve(large, rows.X, rows.y, random=random).to_dict()}
+    small = besvm.prune(large, size, rows.X, rows.y, max_loss=max_loss, curve=curve, random=random)
+    path = check_new(out if out is not None else str(_beside(Path(model), small.n_basis_)), force)
+    facts = {"pruned from": large.n_basis_, "rows": len(rows.y)}
+    besvm.save(small, path, facts={**getattr(large, "facts_", {}), **facts})
+    found = None if small.curve_ is None else small.curve_.to_dict()
+    return done | {"kept": small.n_basis_, "saved": str(path), "curve": found}
+
+
+def said(done: dict[str, Any]) -> str:
+    """Return what a person is told of it."""
+    from besvm.pruning import PruningCurve
+
+    lines = [] if done["curve"] is None else [str(PruningCurve(**done["curve"]))]
+    if "saved" in done:
+        lines.append(f"kept {done['kept']:,} of {done['exemplars']:,} exemplars; saved {done['saved']}")
+    return "\n".join(lines)
+
+
+def _size(text: str) -> float:
+    """Return the number, or the share, that a text means."""
+    try:
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        raise ValueError(f"-n must be a number of exemplars, like 500, or a share, like 0.5, got {text}") from None
+
+
+def _beside(model: Path, kept: int) -> Path:
+    """Return the name of the smaller model's file: that of the model, with the number of exemplars."""
+    return model.with_name(f"{model.stem}-{kept}{model.suffix}")

@@ -1,0 +1,61 @@
+"""The weights with which features come closest to given margins: a small model that decides like a large one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from besvm.blocks import RowBlocks
+from besvm.normalize.affine import weighted_mean
+from besvm.solver.training import Ending, LinearModel
+
+RIDGE = 0.005  # the penalty on weights, as a share of the mean square of a feature: against rounding, not for choosing
+COPIES = 4  # of a matrix of features times features, in float64, that are there at once
+
+
+def moments_bytes(width: int) -> int:
+    """Return the bytes that projecting onto so many features, or dropping some of them, takes."""
+    return COPIES * 8 * width**2
+
+
+@dataclass
+class Moments:
+    """What of the features and the margins a least-squares fit depends on; both seen from their means."""
+
+    H: np.ndarray  # (D, D) products of features, with the ridge
+    products: np.ndarray  # (D, K) of features and margins
+    mean: np.ndarray  # (D,) of the features
+    level: np.ndarray  # (K,) of the margins
+
+    @classmethod
+    def of(cls, blocks: RowBlocks, margins: np.ndarray, weights: np.ndarray, intercept: bool) -> Moments:
+        """Return those of all rows, by their weights; without an intercept, seen from zero."""
+        w, mean, center = weighted_mean(blocks, weights)
+        level = w.astype(np.float64) @ margins / w.sum(dtype=np.float64)
+        if not intercept:
+            mean, center, level = np.zeros_like(mean), np.zeros_like(center), np.zeros_like(level)
+        roots = np.sqrt(w * len(w))
+
+        def part(rows: slice, block: Any) -> tuple[Any, ...]:
+            scaled = (block - center) * roots[rows, None]
+            wanted = (margins[rows] - level).astype(block.dtype) * roots[rows, None]
+            return scaled.T @ scaled, scaled.T @ wanted
+
+        H, products = blocks.sum(part, coarse=True)
+        ridge = RIDGE * np.trace(H) / len(H)
+        H[np.diag_indices_from(H)] += ridge if ridge > 0 else 1.0
+        return cls(H, products, mean, level)
+
+    def inverse(self) -> np.ndarray:
+        """Return the inverse of H."""
+        return np.asarray(cho_solve(cho_factor(self.H), np.eye(len(self.H)), overwrite_b=True))
+
+    def model(self, slope: float | None) -> LinearModel:
+        """Return the linear model whose margins are closest."""
+        W = cho_solve(cho_factor(self.H), self.products)
+        K = W.shape[1]
+        ending = Ending(np.zeros(K), np.zeros(K), np.ones(K, dtype=bool), n_iter=1, n_passes=1, precise=False)
+        return LinearModel(W.T, self.level - self.mean @ W, slope, ending)
