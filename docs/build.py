@@ -34,7 +34,7 @@ DOCS = Path(__file__).parent
 ORDER = (
     *("cifar10", "linear", "kernel", "sparse", "scaling", "tolerance", "features", "grid", "images"),
     *("greedy", "bases", "multiclass", "prior", "startup", "auto_c", "text"),
-    *("series_speed", "text_speed", "pairs_speed", "against_svc", "series", "series_scale"),
+    *("series_speed", "text_speed", "pairs_speed", "against_svc", "series", "series_scale", "model_files"),
 )
 CHOSEN = "1-NN, chosen on training rows"
 MODULES = {

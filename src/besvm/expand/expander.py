@@ -39,10 +39,28 @@ class FittedMeasure:
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_compare"}
 
+    def described(self, features: Any, dtype: np.dtype[Any]) -> Any:
+        """Return the originals behind their features."""
+        one = bytes_of(features.transform(take(self.originals, [0])))
+        check_fits("the features of the exemplars", one * n_rows(self.originals), None, "a machine with more")
+        return in_dtype(self.similarity, in_parts(features, self.originals), dtype)
+
+    def describe_later(self, features: Any, dtype: np.dtype[Any]) -> None:
+        """Have the originals described when the exemplars are first asked for."""
+        del self.exemplars
+        self._behind = features, dtype
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "exemplars" and "_behind" in vars(self):
+            self.exemplars = self.described(*self._behind)
+            del self._behind
+            return self.exemplars
+        raise AttributeError(f"a FittedMeasure has no {name!r}")
+
     @property
     def n_exemplars(self) -> int:
         """How many exemplars it has."""
-        return n_rows(self.exemplars)
+        return n_rows(self.originals if "_behind" in vars(self) else self.exemplars)
 
     @property
     def width(self) -> int:
@@ -167,19 +185,14 @@ class Expander:
         return replace(measure, exemplars=None) if same else measure
 
     def from_file(self) -> None:
-        """Describe the exemplars of which the originals alone were kept."""
+        """Let exemplars of which the originals alone were kept be described when they are first asked for."""
         for measure in self.measures:
             if measure.exemplars is None and measure.transformer is not None:
-                one = bytes_of(self.transformers[measure.transformer].transform(take(measure.originals, [0])))
-                check_fits(
-                    "the features of the exemplars", one * n_rows(measure.originals), None, "a machine with more"
-                )
-                measure.exemplars = self._described(measure)
+                measure.describe_later(self.transformers[measure.transformer], self.dtype)
 
     def _described(self, measure: FittedMeasure) -> Any:
         assert measure.transformer is not None, "only features make exemplars larger than the originals"
-        described = in_parts(self.transformers[measure.transformer], measure.originals)
-        return in_dtype(measure.similarity, described, self.dtype)
+        return measure.described(self.transformers[measure.transformer], self.dtype)
 
     def rows_each(self, X: Any) -> int:
         """Return how many of the samples X to compare at a time."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.rows import n_rows
 from besvm.classifier import BESVMClassifier
 from besvm.expand import Expander, FeatureMap
 from besvm.expansion import BasisExpansion
@@ -51,13 +50,14 @@ def _check_map(feature_map: Any) -> None:
         number = measure.transformer
         _demand(number is None or (type(number) is int and 0 <= number < len(expander.transformers)), "the features")
         _demand(isinstance(measure.similarity, Similarity) and isinstance(measure.label, str), "a similarity")
-        n = n_rows(measure.exemplars)
+        n = measure.n_exemplars
         for name in ("rows", "places"):
             held = getattr(measure, name)
             _demand(held is None or (_whole(held) and held.shape == (n,)), f"the {name} of exemplars")
         _demand(measure.at is None or (isinstance(measure.at, np.ndarray) and len(measure.at) == n), "places of parts")
-        if isinstance(measure.exemplars, np.ndarray) and not measure.similarity.missing:
-            _demand(measure.exemplars.dtype.kind not in "fc" or bool(np.isfinite(measure.exemplars).all()), "exemplars")
+        held = vars(measure).get("exemplars", measure.originals)
+        if isinstance(held, np.ndarray) and not measure.similarity.missing:
+            _demand(held.dtype.kind not in "fc" or bool(np.isfinite(held).all()), "exemplars")
     _check_normalizer(normalizer, expander)
 
 
