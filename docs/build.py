@@ -17,6 +17,7 @@ import besvm.datasets
 import besvm.features
 import besvm.measures
 import besvm.normalize
+import besvm.pruning
 import besvm.selection
 import besvm.similarities
 import besvm.testing
@@ -37,6 +38,7 @@ MODULES = {
     "besvm.basis": besvm.basis.__all__,
     "besvm.normalize": ["MeanNorm", "ZScore", "Unscaled", "Normalization"],
     "besvm.selection": ["GreedySelection"],
+    "besvm.pruning": ["pruning_curve", "PruningCurve"],
     "besvm.baselines": besvm.baselines.__all__,
     "besvm.analysis": besvm.analysis.__all__,
     "besvm.datasets": ["load_cifar10", "fetch_cifar10", "load_images", "make_toy"],
@@ -295,7 +297,17 @@ def reliability() -> str:
 
 def parts() -> str:
     """Return the page on parts, with the tables of benchmarks filled in between their markers."""
-    text = (DOCS / "parts.md").read_text()
+    return with_tables("parts")
+
+
+def pruning() -> str:
+    """Return the page on smaller models, with the tables of benchmarks filled in between their markers."""
+    return with_tables("pruning")
+
+
+def with_tables(page: str) -> str:
+    """Return a page with the tables of benchmarks filled in between their markers."""
+    text = (DOCS / f"{page}.md").read_text()
     for name in re.findall(r"<!-- (\w+) -->", text):
         if (DOCS / "benchmarks" / f"{name}.json").exists():
             text = filled_in(text, name, recipes_table() if name == "recipes" else table(measured(name)["rows"]))
@@ -379,6 +391,7 @@ def main() -> None:
     (DOCS / "analysis.md").write_text(analysis())
     (DOCS / "reliability.md").write_text(reliability())
     (DOCS / "parts.md").write_text(parts())
+    (DOCS / "pruning.md").write_text(pruning())
     (DOCS / "any-data.md").write_text(any_data())
     (DOCS.parent / "README.md").write_text(readme())
     broken = broken_links()

@@ -106,7 +106,7 @@ def prune(
     check_flag("curve", curve)
     _check_draws(random)
     rng = make_rng(random_state)
-    stage = _stage(model, X, y, sample_weight)
+    stage = staged(model, X, y, sample_weight)
     with workers(model.n_jobs), _threads(), stage.opened():
         found = None
         if curve or size is None:
@@ -154,7 +154,7 @@ def pruning_curve(
     learn = _checked_way(learn, model)
     _check_draws(random)
     rng = make_rng(random_state)
-    stage = _stage(model, X, y, sample_weight)
+    stage = staged(model, X, y, sample_weight)
     with workers(model.n_jobs), _threads(), stage.opened():
         return measured(stage, learn, None, None, random, rng)
 
@@ -201,7 +201,7 @@ def _check_draws(random: Any) -> None:
         raise ValueError(f"random must be how many random choices to measure, 0 for none, got {shown(random)}")
 
 
-def _stage(model: BESVMClassifier, X: Any, y: Any, sample_weight: Any) -> Stage:
+def staged(model: BESVMClassifier, X: Any, y: Any, sample_weight: Any) -> Stage:
     """Check the rows, and return what there is to choose from."""
     X = check_vectors(model, X, model._vectors, reset=False)
     classes, labels = check_classes(X, y)
