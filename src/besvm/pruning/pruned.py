@@ -71,8 +71,9 @@ def prune(
         Instead of ``n``: keep the fewest exemplars that lose at most this much accuracy on held-out rows (0.005).
     learn : {"margins", "labels"}, default="margins"
         What the smaller model is fitted to: the margins of the large one, by least squares, or y, as ``fit`` does with
-        these exemplars as basis. The first loses less; the second is what an "l1" penalty and "ovo-pair-basis", whose
-        weights have a form, always do, and what is left where there is no room for the products of all features.
+        these exemplars as basis. The first loses less where labels are noisy. The second is what an "l1" penalty and
+        "ovo-pair-basis", whose weights have a form, always do, and what is left where there is no room for the products
+        of all features.
     curve : bool, default=True
         Whether to measure what other numbers of exemplars would have cost; False takes about half the time.
     random : int, default=0
