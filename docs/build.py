@@ -20,6 +20,7 @@ import besvm.files
 import besvm.inputs
 import besvm.measures
 import besvm.normalize
+import besvm.pruning
 import besvm.report
 import besvm.selection
 import besvm.similarities
@@ -43,6 +44,7 @@ MODULES = {
     "besvm.basis": besvm.basis.__all__,
     "besvm.normalize": ["MeanNorm", "ZScore", "Unscaled", "Normalization"],
     "besvm.selection": ["GreedySelection"],
+    "besvm.pruning": ["pruning_curve", "PruningCurve"],
     "besvm.baselines": besvm.baselines.__all__,
     "besvm.analysis": besvm.analysis.__all__,
     "besvm.explanations": ["explain_many", "carriers", "Explanation"],
@@ -305,7 +307,17 @@ def reliability() -> str:
 
 def parts() -> str:
     """Return the page on parts, with the tables of benchmarks filled in between their markers."""
-    text = (DOCS / "parts.md").read_text()
+    return with_tables("parts")
+
+
+def pruning() -> str:
+    """Return the page on smaller models, with the tables of benchmarks filled in between their markers."""
+    return with_tables("pruning")
+
+
+def with_tables(page: str) -> str:
+    """Return a page with the tables of benchmarks filled in between their markers."""
+    text = (DOCS / f"{page}.md").read_text()
     for name in re.findall(r"<!-- (\w+) -->", text):
         if (DOCS / "benchmarks" / f"{name}.json").exists():
             text = filled_in(text, name, recipes_table() if name == "recipes" else table(measured(name)["rows"]))
@@ -390,6 +402,7 @@ def main() -> None:
     (DOCS / "analysis.md").write_text(analysis())
     (DOCS / "reliability.md").write_text(reliability())
     (DOCS / "parts.md").write_text(parts())
+    (DOCS / "pruning.md").write_text(pruning())
     (DOCS / "any-data.md").write_text(any_data())
     (DOCS.parent / "README.md").write_text(readme())
     broken = broken_links()

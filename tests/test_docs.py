@@ -18,7 +18,7 @@ def test_every_link_leads_somewhere(build):
 
 
 @pytest.mark.parametrize(
-    "page", ["benchmarks", "api", "results", "analysis", "reliability", "parts", "any_data", "readme"]
+    "page", ["benchmarks", "api", "results", "analysis", "reliability", "parts", "pruning", "any_data", "readme"]
 )
 def test_written_pages_are_up_to_date(build, page):
     path = ROOT / "README.md" if page == "readme" else ROOT / "docs" / f"{page.replace('_', '-')}.md"

@@ -49,6 +49,7 @@ def test_saves_a_smaller_model_beside_the_large_one(files):
     assert small.n_basis_ == 10
     assert facts["pruned from"] == 40
     assert facts["rows"] == 120
+    assert "accuracy" not in facts  # which was that of the large one
 
 
 def test_a_share_a_loss_and_a_name(files):

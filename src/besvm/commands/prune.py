@@ -42,7 +42,8 @@ def prune_file(
     small = besvm.prune(large, size, rows.X, rows.y, max_loss=max_loss, curve=curve, random=random)
     path = check_new(out if out is not None else str(_beside(Path(model), small.n_basis_)), force)
     facts = {"pruned from": large.n_basis_, "rows": len(rows.y)}
-    besvm.save(small, path, facts={**getattr(large, "facts_", {}), **facts})
+    known = {name: fact for name, fact in getattr(large, "facts_", {}).items() if name != "accuracy"}  # the large one's
+    besvm.save(small, path, facts={**known, **facts})
     found = None if small.curve_ is None else small.curve_.to_dict()
     return done | {"kept": small.n_basis_, "saved": str(path), "curve": found}
 

@@ -71,8 +71,9 @@ def prune(
         Instead of ``n``: keep the fewest exemplars that lose at most this much accuracy on held-out rows (0.005).
     learn : {"margins", "labels"}, default="margins"
         What the smaller model is fitted to: the margins of the large one, by least squares, or y, as ``fit`` does with
-        these exemplars as basis. The first loses less; the second is what an "l1" penalty and "ovo-pair-basis", whose
-        weights have a form, always do, and what is left where there is no room for the products of all features.
+        these exemplars as basis. The first loses less where labels are noisy. The second is what an "l1" penalty and
+        "ovo-pair-basis", whose weights have a form, always do, and what is left where there is no room for the products
+        of all features.
     curve : bool, default=True
         Whether to measure what other numbers of exemplars would have cost; False takes about half the time.
     random : int, default=0
@@ -106,7 +107,7 @@ def prune(
     check_flag("curve", curve)
     _check_draws(random)
     rng = make_rng(random_state)
-    stage = _stage(model, X, y, sample_weight)
+    stage = staged(model, X, y, sample_weight)
     with workers(model.n_jobs), _threads(), stage.opened():
         found = None
         if curve or size is None:
@@ -165,7 +166,7 @@ def pruning_curve(
     learn = _checked_way(learn, model)
     _check_draws(random)
     rng = make_rng(random_state)
-    stage = _stage(model, X, y, sample_weight)
+    stage = staged(model, X, y, sample_weight)
     with workers(model.n_jobs), _threads(), stage.opened():
         return measured(stage, learn, None, None, random, rng)
 
@@ -212,7 +213,7 @@ def _check_draws(random: Any) -> None:
         raise ValueError(f"random must be how many random choices to measure, 0 for none, got {shown(random)}")
 
 
-def _stage(model: BESVMClassifier, X: Any, y: Any, sample_weight: Any) -> Stage:
+def staged(model: BESVMClassifier, X: Any, y: Any, sample_weight: Any) -> Stage:
     """Check the rows, and return what there is to choose from."""
     X = check_vectors(model, X, model._vectors, reset=False)
     classes, labels = check_classes(X, y)
