@@ -403,6 +403,7 @@ def main() -> None:
     (DOCS / "reliability.md").write_text(reliability())
     (DOCS / "parts.md").write_text(parts())
     (DOCS / "pruning.md").write_text(pruning())
+    (DOCS / "model-files.md").write_text(with_tables("model-files"))
     (DOCS / "any-data.md").write_text(any_data())
     (DOCS.parent / "README.md").write_text(readme())
     broken = broken_links()

@@ -234,3 +234,13 @@ def test_a_process_that_knows_nothing_loads_it_and_imports_little(path):
         [sys.executable, "-c", code, os.fspath(path)], capture_output=True, text=True, check=True, timeout=60
     )
     assert out.stdout == "20 []\n"
+
+
+def test_pruned_models_keep_one_copy_of_the_images(path):
+    X, y = IMAGES[:80], DIGITS.target[:80]
+    model = BESVMClassifier(["H4R", "H4(1,0)"], basis=40, random_state=0, C=1.0).fit(X, y)
+    small = besvm.prune(model, 10, X, y)
+    first, second = small._map.expander.measures
+    assert first.originals is second.originals
+    assert len(first.originals) == 10
+    assert_round_trip(small, IMAGES[80:120], path)

@@ -279,6 +279,10 @@ class Expander:
     def keep(self, columns: np.ndarray) -> Expander:
         """Return the expander of the columns where this mask is true; a measure left with none does no more work."""
         measures = [m.keep(columns[group]) for m, group in zip(self.measures, self.groups, strict=True)]
+        shared: dict[Any, Any] = {}  # measures that shared their originals, and keep the same ones, share them still
+        for old, new in zip(self.measures, measures, strict=True):
+            if new.originals is not None:
+                new.originals = shared.setdefault((id(old.originals), new.numbers.tobytes()), new.originals)
         return replace(self, measures=measures)
 
     @property
