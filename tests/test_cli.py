@@ -132,11 +132,12 @@ def test_shows_the_version_and_how_to_use_it():
 
 COMMANDS = [
     "similarities",
-    "similarities series --json",
-    "--version",
     "--help",
-    "demo --json",
     "reproduce toy --plan --quick --data digits",
+    *(
+        pytest.param(text, marks=pytest.mark.slow)
+        for text in ("similarities series --json", "--version", "demo --json")
+    ),
 ]
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 

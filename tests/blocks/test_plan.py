@@ -200,9 +200,9 @@ needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason=
 @pytest.mark.parametrize(
     ("storage", "limit", "n_jobs", "offset"),
     [
-        ("memory", "500 MB", 2, 0),
-        pytest.param("disk", "320 MB", 2, 0, marks=pytest.mark.slow),
-        ("disk", "320 MB", 64, 0),  # blocks of 64 threads would take 430 MB
+        pytest.param("memory", "500 MB", 2, 0, marks=pytest.mark.slow),
+        ("disk", "320 MB", 2, 0),
+        pytest.param("disk", "320 MB", 64, 0, marks=pytest.mark.slow),  # blocks of 64 threads would take 430 MB
         pytest.param("auto", "480 MB", 2, 1.7e9, marks=pytest.mark.slow),  # in float64, 384 MB of them: to disk
     ],
 )

@@ -52,7 +52,7 @@ def cases(draw):
     return A, B, rigid, local, draw(penalties(rigid)), draw(penalties(local)), draw(st.booleans()), moving
 
 
-@pytest.mark.parametrize("plain", ["", "1"], ids=["vectors", "plain"])
+@pytest.mark.parametrize("plain", ["", pytest.param("1", marks=pytest.mark.slow)], ids=["vectors", "plain"])
 @settings(max_examples=60, deadline=None)
 @given(case=cases())
 def test_equal_to_the_naive_loops(plain, case):
