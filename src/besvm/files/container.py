@@ -27,7 +27,7 @@ FORMAT = 1
 HEAD = struct.Struct("<8sIIQQ32s")  # magic, format, nothing, bytes of the description, bytes of all, checksum
 LINE = 64  # the description and every array begin at a multiple of so many bytes
 MAPPED_FROM = 64 << 20  # bytes: larger files are mapped into memory, smaller ones are read
-PLAIN_DTYPE = re.compile(r"[<|][biufcSU]\d{1,9}|<[mM]8(\[\d{0,4}[a-zA-Z]{1,2}\])?")
+PLAIN_DTYPE = re.compile(r"[<|][biufc]\d{1,2}|[<|][SU]\d{1,7}|<[mM]8(\[\d{0,4}[a-zA-Z]{1,2}\])?")
 MOST_AXES = 32
 
 
