@@ -62,7 +62,7 @@ def _methods(name: str) -> dict[str, Callable[[], Any]]:
         f"besvm {size}": lambda size=size: BESVMClassifier(
             _fitting(recipes.series(size), name), random_state=0, probability=False
         )
-        for size in ("small", "medium")
+        for size in recipes.SERIES
     }
     if name not in UNEQUAL:
         methods["Rocket"] = lambda: RocketClassifier(random_state=0, n_jobs=-1)
