@@ -192,6 +192,17 @@ def test_a_sparse_matrix_with_places_outside(tmp_path):
     refuse(tmp_path, sealed(front, json.dumps(description).encode(), data), "no sound model")
 
 
+@pytest.mark.parametrize("dilation", [-5, 0, 1 << 30])
+def test_parts_of_series_with_gaps_that_lead_outside(tmp_path, dilation):
+    """What a file said was read by compiled code, which crashed or went on for ever."""
+    series = [np.sin(np.arange(30) * (1 + k % 2)) for k in range(12)]
+    model = BESVMClassifier("series-parts", basis=6, random_state=0, C=1.0).fit(series, np.arange(12) % 2)
+    model._map.expander.measures[0].exemplars["dilation"][0] = dilation
+    besvm.save(model, tmp_path / "model")
+    with pytest.raises(ValueError, match=f"the dilation of a part must be 1 to 512, got {dilation}"):
+        besvm.load(tmp_path / "model").predict(series)
+
+
 SIMPLE = st.none() | st.booleans() | st.integers(-(1 << 70), 1 << 70) | st.floats(allow_nan=False) | st.text()
 ODD = SIMPLE | st.lists(SIMPLE, max_size=3) | st.dictionaries(st.text(), SIMPLE, max_size=2)
 

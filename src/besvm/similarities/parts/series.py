@@ -216,6 +216,9 @@ class SeriesParts(VectorParts):
                 )
             pieces = np.empty(len(values), self._dtype(values.shape[1]))
             pieces["values"], pieces["dilation"], pieces["normalized"] = values, 1, self.normalized > 0
+        wrong = (pieces["dilation"] < 1) | (pieces["dilation"] > STEPS[-1])
+        if wrong.any():  # compiled code would read outside of the series
+            raise ValueError(f"the dilation of a part must be 1 to {STEPS[-1]}, got {pieces['dilation'][wrong][0]}")
         return pieces
 
     def _scaling(self, normalized: bool, n_channels: int) -> tuple[bool, np.float32, np.float32]:
