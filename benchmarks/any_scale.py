@@ -7,15 +7,13 @@ worth comparing. Every row ran in a process of its own, for its own peak of memo
 
 from __future__ import annotations
 
-import multiprocessing
-import resource
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from benchmarks.any_data import load
+from benchmarks.timing import alone, peak_gb, timed
 from besvm import BESVMClassifier
 from besvm.similarities import DTW, Edit
 
@@ -28,9 +26,9 @@ MEASURES = {"series": DTW(window=0.1), "strings": Edit()}
 def benchmark(quick: bool = False) -> list[dict[str, Any]]:
     """Return seconds and peak memory of each, and what the peer would take at the same size by its growth so far."""
     share = 100 if quick else 1
-    rows = [_alone(_ours, kind, TRAIN // share, TEST // share) for kind in MEASURES]
+    rows = [alone(_ours, kind, TRAIN // share, TEST // share) for kind in MEASURES]
     for n in PEER_SIZES[:2] if quick else PEER_SIZES:
-        rows.append(_alone(_theirs, n, TEST // share))
+        rows.append(alone(_theirs, n, TEST // share))
         if rows[-1]["train_seconds"] + rows[-1]["predict_seconds"] > PEER_SECONDS:
             break
     peers = rows[len(MEASURES) :]
@@ -51,12 +49,6 @@ def extrapolated(row: dict[str, Any], n: int, n_test: int) -> dict[str, Any]:
     }
 
 
-def _alone(work: Any, *sizes: Any) -> dict[str, Any]:
-    with multiprocessing.get_context("spawn").Pool(1) as process:
-        found: dict[str, Any] = process.apply(work, sizes)
-    return found
-
-
 def _ours(kind: str, n: int, n_test: int) -> dict[str, Any]:
     (X, y), (X_test, y_test) = made(kind, n, 0), made(kind, n_test, 1)
     classifier = BESVMClassifier(MEASURES[kind], basis=BASIS if n > BASIS else n // 2, random_state=0)
@@ -75,20 +67,16 @@ def _theirs(n: int, n_test: int) -> dict[str, Any]:
 
 
 def _timed(method: str, kind: str, classifier: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, Any]:
-    start = time.perf_counter()
-    classifier.fit(X, y)
-    trained = time.perf_counter()
-    accuracy = float(np.mean(classifier.predict(X_test) == y_test))
-    done = time.perf_counter()
+    found = timed(classifier, X, y, X_test, y_test)
     return {
         "method": method,
         "data": kind,
         "train": len(y),
         "predict": len(y_test),
-        "accuracy": accuracy,
-        "train_seconds": trained - start,
-        "predict_seconds": done - trained,
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
+        "accuracy": found.accuracy,
+        "train_seconds": found.training_seconds,
+        "predict_seconds": found.prediction_seconds,
+        "peak_gb": peak_gb(),
     }
 
 

@@ -6,13 +6,13 @@ their similarity were chosen by cross-validation on the training rows of these s
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from benchmarks.timing import timed
 from besvm import BESVMClassifier, recipes
 from besvm._support.rows import take
 
@@ -32,20 +32,8 @@ def benchmark(quick: bool = False) -> list[dict[str, Any]]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 make().fit(take(train[0], few), train[1][few]).predict(test[0][:2])  # compile
-                start = time.perf_counter()
-                classifier = make().fit(*train)
-                trained = time.perf_counter()
-                accuracy = float(np.mean(classifier.predict(test[0]) == test[1]))
-            done = time.perf_counter()
-            rows.append(
-                {
-                    "data": name,
-                    "method": method,
-                    "accuracy": accuracy,
-                    "training_seconds": trained - start,
-                    "prediction_seconds": done - trained,
-                }
-            )
+                found = timed(make(), *train, *test)
+            rows.append({"data": name, "method": method, **found._asdict()})
     methods = dict.fromkeys(row["method"] for row in rows)
     for method in methods:  # over the sets that all of them take
         own = [row for row in rows if row["method"] == method and row["data"] not in UNEQUAL]

@@ -6,14 +6,12 @@ place; 150 moments and noise. A tenth as many are predicted.
 
 from __future__ import annotations
 
-import multiprocessing
-import resource
-import time
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
+from benchmarks.timing import alone, peak_gb, timed
 from besvm import BESVMClassifier, recipes
 
 MOMENTS = 150
@@ -28,8 +26,7 @@ def benchmark(quick: bool = False) -> list[dict[str, Any]]:
         for method in ("besvm small", "Rocket"):
             if method == "Rocket" and (n > MOST_FOR_ROCKET or find_spec("aeon") is None):
                 continue
-            with multiprocessing.get_context("spawn").Pool(1) as process:
-                rows.append(process.apply(_measured, (method, n)))
+            rows.append(alone(_measured, method, n))
     return rows
 
 
@@ -57,16 +54,12 @@ def _measured(method: str, n: int) -> dict[str, Any]:
     else:
         model = BESVMClassifier(recipes.series("small"), probability=False, random_state=0)
     model.fit(X[:60], y[:60]).predict(X[:2])  # compiled, loaded
-    start = time.perf_counter()
-    model.fit(X, y)
-    trained = time.perf_counter()
-    accuracy = float(np.mean(model.predict(X_test) == y_test))
-    done = time.perf_counter()
+    found = timed(model, X, y, X_test, y_test)
     return {
         "series": n,
         "method": method,
-        "accuracy": accuracy,
-        "training_seconds": trained - start,
-        "prediction_ms_a_series": 1000 * (done - trained) / len(y_test),
-        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
+        "accuracy": found.accuracy,
+        "training_seconds": found.training_seconds,
+        "prediction_ms_a_series": found.each_ms(y_test),
+        "peak_gb": peak_gb(),
     }
