@@ -1,66 +1,22 @@
-"""Greedy selection: against a naive loop over classifiers, and what it keeps on disk."""
+"""Greedy selection: against a naive loop over classifiers."""
 
-import json
-import os
-import signal
-import subprocess
-import sys
 from threading import current_thread
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
-from sklearn.preprocessing import FunctionTransformer
 
 from besvm import BESVMClassifier, Measure, Nystrom
 from besvm._support import threads
 from besvm.blocks import stores
-from besvm.blocks.plan import plan_training
 from besvm.expand.training import with_params_of
 from besvm.measures import as_measures
 from besvm.selection import GreedySelection
-from besvm.selection.candidates import Candidates
 from besvm.selection.split import hold_out
-from besvm.selection.store import ScoreBook
 from besvm.similarities import RBF
-
-CANDIDATES = ["linear", "rbf", "laplacian", "sigmoid"]
-
-
-@pytest.fixture(scope="module")
-def split(digits):
-    X, y = digits
-    return X[:300], y[:300], X[300:700], y[300:700]
-
-
-def select(candidates=CANDIDATES, **params):
-    usual = {"basis": np.arange(40), "n_measures": 3, "random_state": 0, "refit": False}
-    return GreedySelection(candidates, **usual | params)
-
-
-def naive(candidates, X, y, X_val, y_val, n_measures, basis):
-    """The paper's procedure with a whole classifier for every trial."""
-    chosen, trace = [], []
-    while len(chosen) < n_measures:
-        scores = {}
-        for name in candidates:
-            if name not in chosen:
-                clf = BESVMClassifier([*chosen, name], basis=basis, C=1.0, probability=False)
-                scores[name] = clf.fit(X, y).score(X_val, y_val)
-        chosen.append(max(scores, key=scores.get))
-        trace.append(scores)
-    return chosen, trace
-
-
-def story(greedy):
-    return [(step.chosen, step.accuracies) for step in greedy.trace_]
-
-
-def same(a, b):
-    return story(a) == story(b)
+from searches import CANDIDATES, naive, same, select, story
 
 
 @pytest.mark.parametrize("n_classes", [2, 10])
@@ -246,139 +202,6 @@ def test_a_class_that_was_never_trained_on_counts_as_missed(split):
 # --- memory and disk ---------------------------------------------------------------------------------------------
 
 
-def test_short_memory_sends_the_candidates_to_disk_and_changes_little(split, capsys):
-    roomy = select(basis=np.arange(300), n_measures=2, memory_limit="1 GB").fit(*split)
-    work = plan_training(300, 600, 4, 10, storage="disk", memory_limit="1 GB").work
-    tight = select(basis=np.arange(300), n_measures=2, memory_limit=work + 10**6, verbose=1).fit(*split)
-    assert (roomy.storage_, tight.storage_) == ("memory", "disk")
-    assert same(roomy, tight)
-    assert "features on disk: the features take 3.4 MB" in capsys.readouterr().err
-    with pytest.raises(MemoryError, match=r"within 10 kB, but with storage='disk' it needs"):
-        select(memory_limit="10 kB").fit(*split)
-
-
-def test_the_last_training_is_planned_for_before_anything_is_computed(split, monkeypatch):
-    """It has more rows, and holds some out in turn for the probabilities."""
-    limit = plan_training(300, 600, 4, 10, storage="disk", memory_limit="1 GB").work + 10**6
-    monkeypatch.setattr(Candidates, "_fill", pytest.fail)
-    with pytest.raises(MemoryError, match=r"training must stay within .* but with storage='disk' it needs"):
-        select(basis=np.arange(300), n_measures=2, memory_limit=limit, refit=True).fit(*split)
-
-
-def test_kept_files_are_used_again_and_only_for_the_same_input(split, tmp_path):
-    calls = []
-
-    def near(a, b):
-        calls.append(1)
-        return -float(np.abs(a - b).max())
-
-    X, y, X_val, y_val = (part[:60] for part in split)
-    greedy = select(["linear", near], n_measures=2, folder=tmp_path, basis=np.arange(10), n_jobs=1)
-    first = greedy.fit(X, y, X_val, y_val)
-    assert len(calls) == 120 * 10
-    calls.clear()
-    again = clone(greedy).fit(X, y, X_val, y_val)
-    assert not calls
-    assert same(first, again)
-    assert [step.seconds for step in first.trace_] == [step.seconds for step in again.trace_]
-    clone(greedy).set_params(C=2.0).fit(X, y, X_val, y_val)  # other scores, the same similarities
-    assert not calls
-    for changed in (
-        (X + 1e-9, y, X_val, y_val),
-        (X, y, X_val * 1.01, y_val),
-        (X, np.roll(y, 1), X_val, y_val),
-    ):
-        clone(greedy).fit(*changed)
-        assert len(calls) == 120 * 10
-        calls.clear()
-    clone(greedy).set_params(basis=np.arange(1, 11)).fit(X, y, X_val, y_val)
-    assert len(calls) == 120 * 10
-    calls.clear()
-    clone(greedy).set_params(normalize=None).fit(X, y, X_val, y_val)
-    assert len(calls) == 120 * 10
-    assert not list(tmp_path.glob("*.part"))
-
-
-def test_more_candidates_use_what_fewer_have_left(split, tmp_path):
-    select(["linear", "rbf"], n_measures=1, folder=tmp_path).fit(*split)
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npy")}
-    select(["rbf", "sigmoid", "linear"], n_measures=2, folder=tmp_path).fit(*split)
-    assert all(path.stat().st_mtime_ns == stamp for path, stamp in before.items())
-    assert len(list(tmp_path.glob("*.npy"))) == 3
-
-
-@pytest.mark.parametrize("damage", ["cut", "longer", "sign", "shape", "text", "empty", "json"])
-def test_damaged_files_are_made_anew(split, tmp_path, damage):
-    fresh = select(folder=tmp_path).fit(*split)
-    features, scores = next(tmp_path.glob("rbf*.npy")), next(tmp_path.glob("*.json"))
-    good = features.read_bytes()
-    if damage == "json":
-        kept = json.loads(scores.read_text())
-        for entry in kept["tried"]:
-            entry["accuracy"] = 1 - entry["accuracy"]  # as plausible as the right one
-        scores.write_text(json.dumps(kept))
-    else:
-        scores.write_text('{"tried": [')
-        if damage == "shape":
-            np.save(features, np.load(features)[:-1])
-        else:
-            flipped = good[:1003] + bytes([good[1003] ^ 0x80]) + good[1004:]
-            content = {"cut": good[:-8], "longer": good + b"x", "sign": flipped, "text": b"no array", "empty": b""}
-            features.write_bytes(content[damage])
-    again = select(folder=tmp_path).fit(*split)
-    assert same(fresh, again)
-    assert features.read_bytes() == good
-
-
-KILLED = """
-import sys, time
-from besvm.selection import GreedySelection
-from besvm.selection.store import ScoreBook
-from sklearn.datasets import load_digits
-enter = ScoreBook.enter
-def slowly(self, *args):
-    enter(self, *args)
-    print("tried", flush=True)
-    time.sleep(0.2)  # so that the kill comes in the middle
-ScoreBook.enter = slowly
-X, y = load_digits(return_X_y=True)
-names = ["linear", "rbf", "laplacian", "sigmoid"]
-GreedySelection(names, n_measures=3, basis=30, random_state=0, folder=sys.argv[1]).fit(X[:400], y[:400])
-"""
-
-
-def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch):
-    process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True)
-    for _ in range(5):  # to the middle of the second step
-        assert process.stdout.readline() == "tried\n"
-    os.kill(process.pid, signal.SIGKILL)
-    process.stdout.close()
-    assert process.wait() == -signal.SIGKILL
-    X, y = load_digits(return_X_y=True)
-    tried = []
-    enter = ScoreBook.enter
-    monkeypatch.setattr(ScoreBook, "enter", lambda self, keys, *args: tried.append(keys) or enter(self, keys, *args))
-    monkeypatch.setattr(Candidates, "_fill", pytest.fail)  # all similarities are there already
-    resumed = select(basis=30, folder=tmp_path).fit(X[:400], y[:400])
-    assert len(tried) == 4 + 3 + 2 - 5
-    monkeypatch.undo()
-    assert same(resumed, select(basis=30).fit(X[:400], y[:400]))
-
-
-def test_a_run_that_fails_leaves_no_half_file_and_no_half_fit(split, tmp_path):
-    def fails(a, b):
-        raise KeyboardInterrupt
-
-    greedy = select(["linear", fails], folder=tmp_path, n_jobs=1)
-    with pytest.raises(KeyboardInterrupt):
-        greedy.fit(*split)
-    assert not hasattr(greedy, "trace_")
-    assert [path.suffix for path in tmp_path.iterdir()] == [".npy"]
-
-
-# --- threads, and what is not finite ---------------------------------------------------------------------------------
-
-
 def test_threads_change_nothing(split, monkeypatch):
     monkeypatch.setattr(threads, "WORTH_THREADS", 0)
     monkeypatch.setattr(stores, "CACHE_BYTES", 8 * 40 * 80)  # blocks of 80 rows for one candidate, 40 for two
@@ -391,120 +214,3 @@ def test_threads_change_nothing(split, monkeypatch):
     assert not any(name.startswith("besvm") for name in used)
     assert same(alone, select(["linear", "sigmoid"], n_jobs=3, n_measures=2).fit(*split))
     assert len([name for name in used if name.startswith("besvm")]) > 1
-
-
-def root(X):
-    with np.errstate(invalid="ignore"):
-        return np.sqrt(X - 0.5)
-
-
-def test_a_nan_behind_features_names_the_candidate(split):
-    """That of an exemplar, and that of a sample alone."""
-    X, y, X_val, y_val = split
-    measures = ["linear", Measure("linear", features=FunctionTransformer(root)), Measure("rbf", name="good")]
-    with pytest.raises(ValueError, match=r"exemplars of 'linear.1' must be finite, got NaN .* \(training row 0\)"):
-        select(measures).fit(X, y, X_val, y_val)
-    positive = X[:300] + 1.0
-    positive[299] = -1.0
-    with pytest.raises(
-        ValueError, match=r"'linear.1' must be finite, got nan for the pair of exemplar 0 .* sample 299"
-    ):
-        select(measures).fit(positive, y, X_val + 1.0, y_val)
-
-
-# --- what it shows -----------------------------------------------------------------------------------------------
-
-
-def test_the_report_names_every_candidate_and_marks_the_chosen(split):
-    greedy = select()
-    assert str(greedy) == repr(greedy)
-    greedy.fit(*split)
-    text = str(greedy)
-    assert text == greedy.report()
-    lines = text.splitlines()
-    assert lines[0] == "3 of 4 measures, chosen on 400 held-out rows (300 to train on)"
-    assert [line.split()[0] for line in lines[2:6]] == CANDIDATES
-    assert text.count("*") == 3
-    for name in greedy.names_:
-        assert next(line for line in lines if line.startswith(name)).endswith("*")
-
-
-def test_the_plot_shows_every_trial_and_the_path(split):
-    import matplotlib
-
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-
-    greedy = select().fit(*split)
-    _, ax = plt.subplots()
-    assert greedy.plot(ax) is ax
-    *dots, path = ax.lines
-    np.testing.assert_allclose(path.get_ydata(), [step.accuracy for step in greedy.trace_])
-    assert [len(dot.get_ydata()) for dot in dots] == [3, 2, 1]
-    assert [text.get_text().removeprefix("+ ") for text in ax.texts] == greedy.names_
-    assert greedy.plot() is not ax
-    plt.close("all")
-
-
-@pytest.mark.parametrize(
-    ("params", "sentence"),
-    [
-        ({"validation": 1.0}, "validation must be a share between 0 and 1, got 1.0"),
-        ({"validation": 0}, "validation must be a positive number, got 0"),
-        ({"n_measures": 0}, "n_measures must be a whole number of at least 1, got 0"),
-        ({"min_gain": np.nan}, "min_gain must be a finite number or None, got nan"),
-        ({"min_gain": "some"}, "min_gain must be a finite number or None, got 'some'"),
-        ({"candidates": []}, "must name at least one similarity"),
-        ({"folder": "x", "random_state": None}, "random_state must be a whole number where a folder is given"),
-        ({"C": -1}, "C must be a positive number, got -1"),
-        ({"normalize": "max"}, "normalize must be"),
-    ],
-)
-def test_bad_parameters_are_explained(split, params, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        select().set_params(**params).fit(*split)
-
-
-@pytest.mark.parametrize("inside", ["", "deeper"])
-def test_a_folder_that_is_a_file_is_explained(split, tmp_path, inside):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match=r"folder must be a folder, there already or to be made, got '.*file"):
-        select(folder=tmp_path / "file" / inside).fit(*split)
-
-
-def test_bad_rows_are_explained(split):
-    X, y, X_val, y_val = split
-    with pytest.raises(ValueError, match="X_val and y_val must be given together"):
-        select().fit(X, y, X_val)
-    with pytest.raises(ValueError, match="X_val and y_val must have the same length, got 400 and 399"):
-        select().fit(X, y, X_val, y_val[1:])
-    with pytest.raises(ValueError, match="expecting 64 features"):
-        select().fit(X, y, X_val[:, 1:], y_val)
-
-
-PEAK = """
-import re, numpy as np
-def peak():  # getrusage would count what the parent process had when it forked
-    return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
-from besvm.measures import as_measures
-from besvm.selection import GreedySelection
-from besvm.similarities import RBF
-rng = np.random.default_rng(0)
-X = rng.normal(size=(10_000, 20)).astype(np.float32)
-y = rng.integers(0, 4, len(X)) + 4 * (X[:, 0] > 0)
-def select(n_basis):
-    candidates = [RBF(gamma) for gamma in np.geomspace(0.01, 1, 10)]
-    return GreedySelection(candidates, n_measures=1, basis=n_basis, random_state=0, memory_limit="260 MB", tol=0.1)
-select(20).fit(X[:500], y[:500])  # load all that is loaded lazily
-before = peak()
-greedy = select(1000).fit(X, y)
-print(greedy.storage_, peak() - before)
-"""
-
-
-@pytest.mark.slow
-def test_peak_memory_stays_under_the_limit():
-    done = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)
-    storage, extra = done.stdout.split()
-    assert storage == "disk"  # the candidates alone take 400 MB
-    assert int(extra) <= 260e6
