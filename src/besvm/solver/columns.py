@@ -8,10 +8,12 @@ from typing import Any, Self
 import numpy as np
 
 from besvm._support.threads import thread_map, workers
-from besvm.blocks.stores import InFloat64, RowBlocks
+from besvm.blocks.state import Rows, RowState
+from besvm.blocks.stores import RowBlocks
 from besvm.solver.design import TINY, Design, Intercept
 from besvm.solver.preconditioner import Diagonal, Preconditioner
-from besvm.solver.problem import Problem, Result
+from besvm.solver.problem import Problem, targets
+from besvm.solver.result import Result
 
 MAX_INTERCEPT = 30  # steps to the best intercept; three are usual
 SAFE = 0.25  # the share of the tolerance that rounding errors of float32 may come to
@@ -23,33 +25,52 @@ Start = tuple[np.ndarray, np.ndarray]
 
 
 class Columns(ABC):
-    """The state of a solve. All (n, k) and (D + 1, k) arrays hold only the columns still at work."""
+    """The state of a solve: W and what is as small here, the signs and slacks of all rows where the rows are.
 
-    per_column: tuple[str, ...] = ("signs", "slack", "W", "objective", "gap", "stalled")
+    All (n, k) and (D + 1, k) arrays hold only the columns still at work.
+    """
+
+    per_column: tuple[str, ...] = ("W", "objective", "gap", "stalled")
+    per_row: tuple[str, ...] = ("signs", "slack")
     patience = 1  # steps that bring nothing, for rounding errors, before a column is given up
     preconditioner: Preconditioner | Diagonal | None = None
     objective: np.ndarray  # (k,)
     gap: np.ndarray  # (k,) the duality gap, as a share of the objective
 
-    def __init__(self, blocks: RowBlocks, problem: Problem, C: float, intercept: Intercept) -> None:
-        self.design = Design(blocks, intercept)
+    def __init__(self, state: RowState, problem: Problem, C: float, intercept: Intercept) -> None:
+        self.state, self.problem, self.C = state, problem, C
+        self.design = Design(state, intercept)
         self.dtype = self.design.dtype
-        self.problem, self.C = replace(problem, weights=problem.weights.astype(self.dtype)), C
         self.free = intercept == "free"
-        self.size = self.design.measured(problem.weights, center=self.free)  # of a row of features
+        problem.begin(state, self.dtype)
+        self.size = self.design.measured(center=self.free)  # of a row of features
         if self.dtype == np.float64 and not np.isfinite(self.size):
             raise ValueError("the features must be numbers whose squares do not overflow; scale them down")
         self.penalty = np.ones((self.design.shape[1], 1))
         self.penalty[-1] = 0.0 if self.free else 1.0
-        self.signs = problem.signs()
-        self.W = np.zeros((self.design.shape[1], self.signs.shape[1]))  # (D + 1, k)
-        weights = self.problem.row_weights()
-        balance = (weights * self.signs).sum(axis=0, dtype=np.float64)
-        mass = np.broadcast_to(weights, self.signs.shape).sum(axis=0, dtype=np.float64)
-        self.W[-1] = self.design.constant * self._best_intercept(balance, mass)
-        # 1 - y f, negative beyond the margin: rounding spoils it less than it would a margin close to y
-        self.slack = 1 - self.signs * self.W[-1].astype(self.dtype)  # (n, k)
+        self.W = np.zeros((self.design.shape[1], len(problem.positive)))  # (D + 1, k)
+        self.W[-1] = self.design.constant * self._best_intercept(*self._balance())
+        intercepts = self.W[-1].astype(self.dtype)
+
+        def part(rows: Rows) -> tuple[()]:
+            # 1 - y f, negative beyond the margin: rounding spoils it less than it would a margin close to y
+            rows["slack"] = 1 - rows["signs"] * intercepts
+            return ()
+
+        state.sum(part, features=False)
         self.stalled = np.zeros(self.W.shape[1], dtype=int)  # steps in a row that brought nothing
+
+    def _balance(self) -> tuple[Any, ...]:
+        """Put the signs beside the rows; return c₊ - c₋ and c₊ + c₋, the weights on both sides, for every column."""
+        positive, weights_of = self.problem.positive, self.problem.row_weights()
+
+        def part(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+            rows["signs"] = signs = targets(rows["labels"], positive)
+            weights = weights_of(rows)
+            balance = (weights * signs).sum(axis=0, dtype=np.float64)
+            return balance, np.broadcast_to(weights, signs.shape).sum(axis=0, dtype=np.float64)
+
+        return self.state.sum(part, features=False)
 
     @abstractmethod
     def _best_intercept(self, balance: np.ndarray, mass: np.ndarray) -> np.ndarray:
@@ -72,7 +93,14 @@ class Columns(ABC):
         if start is not None:
             self.W = np.vstack(start).astype(np.float64)
             self.W[-1] += self.design.mean @ self.W[:-1]  # as seen from the mean
-            self.slack = 1 - self.signs * np.asfortranarray(self.design.product(self.W))
+            forward = self.design.forward(self.W)
+
+            def part(rows: Rows) -> tuple[()]:
+                rows["slack"] = 1 - rows["signs"] * forward(rows.features)
+                return ()
+
+            self.design.n_passes += 1
+            self.state.sum(part)
         self._settle_intercept()
         self.evaluate()
         return self
@@ -81,17 +109,18 @@ class Columns(ABC):
         """Step until every column has converged, or can get no further."""
         K = self.W.shape[1]
         at = np.arange(K)  # the columns still at work
-        W, margins = np.empty_like(self.W), np.empty_like(self.slack)
-        objective, gap = np.empty(K), np.empty(K)
+        W, objective, gap = np.empty_like(self.W), np.empty(K), np.empty(K)
         n_iter = 0
         while True:
-            W[:, at], margins[:, at] = self.W, self.signs * (1 - self.slack)
-            objective[at], gap[at] = self.objective, self.gap
+            W[:, at], objective[at], gap[at] = self.W, self.objective, self.gap
             if report is not None:
                 report(f"step {n_iter}: {len(at)} of {K} columns at work, duality gap {self.gap.max():.1e}")
             going = ~(self.gap <= tol) & ((self.stalled < self.patience) | self.unfinished())
             going &= self.noise(self.W[:-1], self.objective) <= SAFE * tol
-            if not going.any() or n_iter >= max_iter:
+            done = not going.any() or n_iter >= max_iter
+            if done or not going.all():
+                self._note_margins(at, K)
+            if done:
                 break
             if not going.all():
                 self._keep(going)
@@ -99,7 +128,20 @@ class Columns(ABC):
             gained = self.step()
             self.stalled = np.where(gained, 0, self.stalled + 1)
             n_iter += 1
-        return self.result(W, margins, objective, gap, tol, n_iter)
+        return self.result(W, self.state.whole("margins"), objective, gap, tol, n_iter)
+
+    def _note_margins(self, at: np.ndarray, K: int) -> None:
+        """Keep the decision values of the columns at work, before some of them leave."""
+
+        def part(rows: Rows) -> tuple[()]:
+            margins = rows["signs"] * (1 - rows["slack"])
+            if len(at) < K:
+                margins, some = rows["margins"].copy(), margins
+                margins[:, at] = some
+            rows["margins"] = margins
+            return ()
+
+        self.state.sum(part, features=False)
 
     def result(
         self, W: np.ndarray, margins: np.ndarray, objective: np.ndarray, gap: np.ndarray, tol: float, n_iter: int
@@ -114,7 +156,7 @@ class Columns(ABC):
             n_iter=n_iter,
             n_passes=self.design.n_passes,
             margins=margins,
-            preconditioner=self.preconditioner,
+            preconditioner=self.preconditioner if isinstance(self.preconditioner, Preconditioner) else None,
         )
 
     def noise(self, coef: np.ndarray, objective: np.ndarray) -> np.ndarray:
@@ -133,13 +175,20 @@ class Columns(ABC):
     def _keep(self, going: np.ndarray) -> None:
         """Go on with these columns alone."""
         self.problem = self.problem.keep(going)
+        self.state.select(self.per_row, going)
         for name in self.per_column:
             setattr(self, name, getattr(self, name)[..., going])
 
-    def _move(self, direction: np.ndarray, margin_change: np.ndarray, length: np.ndarray) -> None:
-        """Go so far in a direction."""
+    def _move(self, direction: np.ndarray, length: np.ndarray) -> None:
+        """Go so far in a direction, which changes the margins by the rows' "change"."""
         self.W = self.W + length * direction
-        self.slack -= length.astype(self.dtype) * self.signs * margin_change
+        lengths = length.astype(self.dtype)
+
+        def part(rows: Rows) -> tuple[()]:
+            rows["slack"] = rows["slack"] - lengths * rows["signs"] * rows["change"]
+            return ()
+
+        self.state.sum(part, features=False)
         self._settle_intercept()
 
     def _settle_intercept(self) -> None:
@@ -152,19 +201,14 @@ class Columns(ABC):
 
         That sum is falling and piecewise linear in the intercept, so Newton's method finds the place in a few steps.
         """
-        weights, positive = self.problem.row_weights(), self.signs > 0
-        apart = self.signs * self.slack  # y - f, which moves with the intercept alike in all rows
         shift = np.zeros(self.W.shape[1])
         low, high = np.full_like(shift, -np.inf), np.full_like(shift, np.inf)
-        last, exact = positive, False
-        for _ in range(MAX_INTERCEPT):
-            moved = apart - shift.astype(self.dtype)
-            active = (moved > 0) == positive
-            if exact and np.array_equal(active, last):
+        exact = False
+        for step in range(MAX_INTERCEPT):
+            excess, mass, n_changed = self._excess(shift, first=step == 0)
+            if exact and n_changed == 0:
                 break  # the sum is linear all the way from the last place
-            weighted = active * weights
-            excess = np.einsum("ij,ij->j", weighted, moved, dtype=np.float64) - target
-            mass = weighted.sum(axis=0, dtype=np.float64)
+            excess = excess - target
             low, high = np.where(excess > 0, shift, low), np.where(excess < 0, shift, high)
             proposal = shift + excess / np.maximum(mass, TINY)
             inside = ((proposal > low) & (proposal < high)) | ~(np.isfinite(low) & np.isfinite(high))
@@ -172,28 +216,53 @@ class Columns(ABC):
             middle = np.where(inside, 0, low) / 2 + np.where(inside, 0, high) / 2
             proposal = np.where(settled, shift, np.where(inside, proposal, middle))
             close = np.abs(proposal - shift) <= np.finfo(self.dtype).eps * (1 + np.abs(proposal))
-            shift, last, exact = proposal, active, bool((inside | settled).all())
+            shift, exact = proposal, bool((inside | settled).all())
             if close.all():
                 break
         self.W[-1] += shift
-        self.slack -= self.signs * shift.astype(self.dtype)
+        shifts = shift.astype(self.dtype)
+
+        def part(rows: Rows) -> tuple[()]:
+            rows["slack"] = rows["slack"] - rows["signs"] * shifts
+            return ()
+
+        self.state.sum(part, features=False)
+
+    def _excess(self, shift: np.ndarray, first: bool) -> tuple[Any, ...]:
+        """Return Σ cᵢ yᵢ max(0, slack) with the intercepts shifted, how fast it falls, and how many rows went in or out.
+
+        The rows remember whether they were in, but ``first``.
+        """
+        shifts, weights_of = shift.astype(self.dtype), self.problem.row_weights()
+
+        def part(rows: Rows) -> tuple[Any, ...]:
+            signs = rows["signs"]
+            moved = signs * rows["slack"] - shifts  # y - f, which moves with the intercept alike in all rows
+            active = (moved > 0) == (signs > 0)
+            n_changed = active.size if first else np.count_nonzero(active != rows["active"])
+            rows["active"] = active
+            weighted = active * weights_of(rows)
+            excess = np.einsum("ij,ij->j", weighted, moved, dtype=np.float64)
+            return excess, weighted.sum(axis=0, dtype=np.float64), n_changed
+
+        return self.state.sum(part, features=False)
 
     def loss_gradient(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return, without C: the gradient (D + 1, k) of the loss, the loss (k,), and the sum of the slacks (k,)."""
+        weights_of = self.problem.row_weights()
 
-        def part(rows: slice, block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            signs, weights = self.signs[rows], self.problem.row_weights(rows)
-            slack = np.maximum(self.slack[rows], 0)
-            weighted = weights * slack
+        def part(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            slack = np.maximum(rows["slack"], 0)
+            weighted = weights_of(rows) * slack
             loss = np.einsum("ij,ij->j", weighted, slack, dtype=np.float64)
-            return weighted * signs, loss, weighted.sum(axis=0, dtype=np.float64)
+            return weighted * rows["signs"], loss, weighted.sum(axis=0, dtype=np.float64)
 
         residual, loss, slacks = self.design.backward(part)
         return -2 * residual, loss, slacks
 
 
 def solve_columns(
-    make: Callable[[RowBlocks, Problem], Columns],
+    make: Callable[[RowState, Problem], Columns],
     blocks: RowBlocks,
     problem: Problem,
     together: int,
@@ -223,7 +292,7 @@ def solve_columns(
 
 
 def _solve(
-    make: Callable[[RowBlocks, Problem], Columns],
+    make: Callable[[RowState, Problem], Columns],
     blocks: RowBlocks,
     problem: Problem,
     tol: float,
@@ -231,11 +300,11 @@ def _solve(
     start: Start | None,
     report: Report | None,
 ) -> Result:
-    state = make(blocks, problem)
+    state = make(blocks.state(), problem)
     if state.dtype == np.float64:
         return state.begin(start).run(tol, max_iter, report)
     if not (SMALL <= state.size <= LARGE or state.size == 0):
-        return replace(make(InFloat64(blocks), problem).begin(start).run(tol, max_iter, report), precise=True)
+        return replace(make(blocks.state(np.float64), problem).begin(start).run(tol, max_iter, report), precise=True)
     result = state.begin(start).run(tol, max_iter, report)
     columns = np.flatnonzero(~result.converged | ~(state.noise(result.coef, result.objective) <= SAFE * tol))
     del state
@@ -246,6 +315,6 @@ def _solve(
     for some in np.array_split(columns, min(2, len(columns))):
         near = (result.gap[some] <= NEAR).all()  # or else w = 0 is the better place to begin
         begin = (result.coef[:, some], result.intercept[some]) if near else None
-        precise = make(InFloat64(blocks), problem.keep(some)).begin(begin).run(tol, left, report)
+        precise = make(blocks.state(np.float64), problem.keep(some)).begin(begin).run(tol, left, report)
         result = result.replaced(some, precise)
     return result

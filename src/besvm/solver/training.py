@@ -18,7 +18,8 @@ from besvm.solver.columns import Report, Start
 from besvm.solver.design import Intercept
 from besvm.solver.l1 import solve_l1
 from besvm.solver.newton import solve
-from besvm.solver.problem import Problem, Result
+from besvm.solver.problem import Problem
+from besvm.solver.result import Result
 
 SOLVERS: dict[str, Callable[..., Result]] = {"l2": solve, "l1": solve_l1}
 HELD_OUT_TOL = 1e-2  # the held-out problems only have to be about right
