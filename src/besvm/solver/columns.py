@@ -229,7 +229,7 @@ class Columns(ABC):
         self.state.sum(part, features=False)
 
     def _excess(self, shift: np.ndarray, first: bool) -> tuple[Any, ...]:
-        """Return Σ cᵢ yᵢ max(0, slack) with the intercepts shifted, how fast it falls, and how many rows went in or out.
+        """Return Σ cᵢ yᵢ max(0, slack) with the intercepts shifted, how fast it falls, and how many rows came or went.
 
         The rows remember whether they were in, but ``first``.
         """
