@@ -53,9 +53,14 @@ class RowState(ABC):
     only that comes back.
     """
 
-    shape: tuple[int, int]  # of the matrix
+    blocks: Any  # of the matrix
+    shape: tuple[int, int]
     dtype: np.dtype[Any]  # of its blocks as they are seen here
     sparse = False  # whether the blocks are CSR matrices
+    lasting = True  # whether what is kept of the rows lasts as long as this process
+
+    def rewind(self) -> None:  # noqa: B027  (what lasts is simply written over)
+        """Forget all but what was put here: what follows does not depend on it, should it have to be made again."""
 
     @abstractmethod
     def put(self, name: str, array: np.ndarray) -> None:

@@ -11,9 +11,10 @@ from besvm._support.threads import thread_map, workers
 from besvm.blocks.state import Rows, RowState
 from besvm.blocks.stores import RowBlocks
 from besvm.solver.design import TINY, Design, Intercept
+from besvm.solver.journal import Journal
 from besvm.solver.preconditioner import Diagonal, Preconditioner
 from besvm.solver.problem import Problem, targets
-from besvm.solver.result import Result
+from besvm.solver.result import MarginsLater, Result
 
 MAX_INTERCEPT = 30  # steps to the best intercept; three are usual
 SAFE = 0.25  # the share of the tolerance that rounding errors of float32 may come to
@@ -32,6 +33,7 @@ class Columns(ABC):
 
     per_column: tuple[str, ...] = ("W", "objective", "gap", "stalled")
     per_row: tuple[str, ...] = ("signs", "slack")
+    resumes: tuple[str, ...] = ()  # what must be known beside W to go on from it; none: only from the beginning
     patience = 1  # steps that bring nothing, for rounding errors, before a column is given up
     preconditioner: Preconditioner | Diagonal | None = None
     objective: np.ndarray  # (k,)
@@ -39,6 +41,8 @@ class Columns(ABC):
 
     def __init__(self, state: RowState, problem: Problem, C: float, intercept: Intercept) -> None:
         self.state, self.problem, self.C = state, problem, C
+        self.all_columns = problem
+        self.anew = not state.lasting  # whether the slacks are computed from W at every step
         self.design = Design(state, intercept)
         self.dtype = self.design.dtype
         self.free = intercept == "free"
@@ -93,10 +97,10 @@ class Columns(ABC):
         if start is not None:
             self.W = np.vstack(start).astype(np.float64)
             self.W[-1] += self.design.mean @ self.W[:-1]  # as seen from the mean
-            forward = self.design.forward(self.W)
+            look = self._look()
 
             def part(rows: Rows) -> tuple[()]:
-                rows["slack"] = 1 - rows["signs"] * forward(rows.features)
+                look(rows)
                 return ()
 
             self.design.n_passes += 1
@@ -105,30 +109,63 @@ class Columns(ABC):
         self.evaluate()
         return self
 
-    def run(self, tol: float, max_iter: int, report: Report | None = None) -> Result:
+    def _look(self) -> Callable[[Rows], None]:
+        """Return what computes the signs and slacks of rows from their features and W."""
+        forward, positive = self.design.forward(self.W), self.problem.positive
+
+        def look(rows: Rows) -> None:
+            rows["signs"] = signs = targets(rows["labels"], positive)
+            rows["slack"] = 1 - signs * forward(rows.features)
+
+        return look
+
+    def run(self, tol: float, max_iter: int, report: Report | None = None, journal: Journal | None = None) -> Result:
         """Step until every column has converged, or can get no further."""
         K = self.W.shape[1]
         at = np.arange(K)  # the columns still at work
         W, objective, gap = np.empty_like(self.W), np.empty(K), np.empty(K)
         n_iter = 0
-        while True:
+        keep_margins = self.state.lasting and journal is None
+        known = None if journal is None else journal.read()
+        if known is not None:
+            W, objective, gap, at, n_iter = self._take_up(known)
+        while len(at):
             W[:, at], objective[at], gap[at] = self.W, self.objective, self.gap
             if report is not None:
                 report(f"step {n_iter}: {len(at)} of {K} columns at work, duality gap {self.gap.max():.1e}")
             going = ~(self.gap <= tol) & ((self.stalled < self.patience) | self.unfinished())
             going &= self.noise(self.W[:-1], self.objective) <= SAFE * tol
-            done = not going.any() or n_iter >= max_iter
-            if done or not going.all():
-                self._note_margins(at, K)
-            if done:
-                break
+            going &= n_iter < max_iter
             if not going.all():
-                self._keep(going)
+                if keep_margins:
+                    self._note_margins(at, K)
                 at = at[going]
-            gained = self.step()
-            self.stalled = np.where(gained, 0, self.stalled + 1)
-            n_iter += 1
-        return self.result(W, self.state.whole("margins"), objective, gap, tol, n_iter)
+                self._keep(going)
+            if journal is not None:
+                self._write_down(journal, W=W, objective=objective, gap=gap, at=at, n_iter=np.array(n_iter))
+            if len(at):
+                gained = self.step()
+                self.stalled = np.where(gained, 0, self.stalled + 1)
+                n_iter += 1
+        return self.result(W, self.state.whole("margins") if keep_margins else None, objective, gap, tol, n_iter)
+
+    def _write_down(self, journal: Journal, **progress: np.ndarray) -> None:
+        """Write down where this solve is; one that cannot be taken up in the middle, where it ended."""
+        if self.resumes or not len(progress["at"]):
+            own = {name: getattr(self, name) for name in self.resumes}
+            journal.write(**progress, **own, n_passes=np.array(self.design.n_passes))
+
+    def _take_up(self, known: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+        """Go on where a solve was when it last wrote down how far it was."""
+        at, W = known["at"], known["W"]
+        self.design.n_passes = int(known["n_passes"])
+        if len(at):
+            self._keep(np.isin(np.arange(W.shape[1]), at))
+            self.W = np.ascontiguousarray(W[:, at])
+            for name in self.resumes:
+                setattr(self, name, known[name])
+            self.evaluate()
+        return W, known["objective"], known["gap"], at, int(known["n_iter"])
 
     def _note_margins(self, at: np.ndarray, K: int) -> None:
         """Keep the decision values of the columns at work, before some of them leave."""
@@ -144,19 +181,25 @@ class Columns(ABC):
         self.state.sum(part, features=False)
 
     def result(
-        self, W: np.ndarray, margins: np.ndarray, objective: np.ndarray, gap: np.ndarray, tol: float, n_iter: int
+        self, W: np.ndarray, margins: np.ndarray | None, objective: np.ndarray, gap: np.ndarray, tol: float, n_iter: int
     ) -> Result:
-        """Return these weights, seen from the mean, as they are seen from zero, and how the solve ended."""
+        """Return these weights, seen from the mean, as they are seen from zero, and how the solve ended.
+
+        Without ``margins`` they are computed when they are asked for, and the next solve makes a preconditioner of its
+        own: it must not matter whether this one was interrupted.
+        """
+        intercept = self.design.constant * W[-1] - self.design.mean @ W[:-1]
+        shared = margins is not None and isinstance(self.preconditioner, Preconditioner)
         return Result(
             coef=W[:-1],
-            intercept=self.design.constant * W[-1] - self.design.mean @ W[:-1],
+            intercept=intercept,
             objective=objective,
             gap=gap,
             converged=gap <= tol,
             n_iter=n_iter,
             n_passes=self.design.n_passes,
-            margins=margins,
-            preconditioner=self.preconditioner if isinstance(self.preconditioner, Preconditioner) else None,
+            margins=MarginsLater(self.state.blocks, W[:-1], intercept) if margins is None else margins,
+            preconditioner=self.preconditioner if shared else None,  # type: ignore[arg-type]
         )
 
     def noise(self, coef: np.ndarray, objective: np.ndarray) -> np.ndarray:
@@ -176,12 +219,12 @@ class Columns(ABC):
         """Go on with these columns alone."""
         self.problem = self.problem.keep(going)
         self.state.select(self.per_row, going)
-        for name in self.per_column:
-            setattr(self, name, getattr(self, name)[..., going])
+        for name in self.per_column:  # in one layout: sums must not depend on which columns have left
+            setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., going]))
 
     def _move(self, direction: np.ndarray, length: np.ndarray) -> None:
         """Go so far in a direction, which changes the margins by the rows' "change"."""
-        self.W = self.W + length * direction
+        self.W = np.ascontiguousarray(self.W + length * direction)
         lengths = length.astype(self.dtype)
 
         def part(rows: Rows) -> tuple[()]:
@@ -249,9 +292,13 @@ class Columns(ABC):
 
     def loss_gradient(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return, without C: the gradient (D + 1, k) of the loss, the loss (k,), and the sum of the slacks (k,)."""
-        weights_of = self.problem.row_weights()
+        weights_of, look = self.problem.row_weights(), self._look() if self.anew else None
+        if self.anew:
+            self.state.rewind()
 
         def part(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            if look is not None:
+                look(rows)
             slack = np.maximum(rows["slack"], 0)
             weighted = weights_of(rows) * slack
             loss = np.einsum("ij,ij->j", weighted, slack, dtype=np.float64)
@@ -270,6 +317,7 @@ def solve_columns(
     max_iter: int,
     start: Start | None,
     report: Report | None,
+    journal: Journal | None = None,
 ) -> Result:
     """Solve so many columns ``together``, in the precision of the features or, where float32 falls short, in float64.
 
@@ -279,7 +327,8 @@ def solve_columns(
 
     def solved(columns: np.ndarray) -> Result:
         begin = None if start is None else (start[0][:, columns], start[1][columns])
-        return _solve(make, blocks, problem.keep(columns), tol, max_iter, begin, report)
+        own = journal and journal.part(f"from column {columns[0]}")
+        return _solve(make, blocks, problem.keep(columns), tol, max_iter, begin, report, own)
 
     def alone(columns: np.ndarray) -> Result:
         with workers(1):
@@ -299,13 +348,20 @@ def _solve(
     max_iter: int,
     start: Start | None,
     report: Report | None,
+    journal: Journal | None,
 ) -> Result:
-    state = make(blocks.state(), problem)
+    def begun(problem: Problem, dtype: Any = None) -> Columns:
+        state = make(blocks.state(dtype), problem)
+        state.anew |= journal is not None and bool(state.resumes)
+        return state
+
+    state = begun(problem)
     if state.dtype == np.float64:
-        return state.begin(start).run(tol, max_iter, report)
+        return state.begin(start).run(tol, max_iter, report, journal)
     if not (SMALL <= state.size <= LARGE or state.size == 0):
-        return replace(make(blocks.state(np.float64), problem).begin(start).run(tol, max_iter, report), precise=True)
-    result = state.begin(start).run(tol, max_iter, report)
+        precise = begun(problem, np.float64).begin(start).run(tol, max_iter, report, journal)
+        return replace(precise, precise=True)
+    result = state.begin(start).run(tol, max_iter, report, journal)
     columns = np.flatnonzero(~result.converged | ~(state.noise(result.coef, result.objective) <= SAFE * tol))
     del state
     left = max_iter - result.n_iter
@@ -315,6 +371,7 @@ def _solve(
     for some in np.array_split(columns, min(2, len(columns))):
         near = (result.gap[some] <= NEAR).all()  # or else w = 0 is the better place to begin
         begin = (result.coef[:, some], result.intercept[some]) if near else None
-        precise = make(blocks.state(np.float64), problem.keep(some)).begin(begin).run(tol, left, report)
+        own = journal and journal.part(f"float64 from column {some[0]}")
+        precise = begun(problem.keep(some), np.float64).begin(begin).run(tol, left, report, own)
         result = result.replaced(some, precise)
     return result

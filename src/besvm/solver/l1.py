@@ -22,6 +22,7 @@ from besvm.blocks.stores import RowBlocks
 from besvm.solver.columns import Columns, Report, Start, solve_columns
 from besvm.solver.design import TINY, Intercept
 from besvm.solver.interior import Interior
+from besvm.solver.journal import Journal
 from besvm.solver.l1_model import Model, shrunk, smallest_subgradient
 from besvm.solver.problem import Problem
 from besvm.solver.result import Result
@@ -46,6 +47,7 @@ def solve_l1(
     start: Start | None = None,
     hessian_bytes: int = HESSIAN_BYTES,
     report: Report | None = None,
+    journal: Journal | None = None,
 ) -> Result:
     """Minimize the L1-penalized squared-hinge objective of every column of ``problem``.
 
@@ -70,6 +72,8 @@ def solve_l1(
     hessian_bytes : int
         What the Hessians may take. With less, fewer columns are solved together, and in the last resort a working set
         is smaller than the solution: more passes, for the same result.
+    journal : Journal, optional
+        Where the result is written down; a solve that was interrupted begins anew.
 
     Examples
     --------
@@ -90,8 +94,8 @@ def solve_l1(
     n, D = blocks.shape
     dense = 8 * (D + 1) * (4 * n + 2 * (D + 1))  # for an interior-point method: rows and Hessian, with their copies
     if dense > hessian_bytes:
-        return solve_columns(make, blocks, problem, together, tol, max_iter, start, report)
-    result = solve_columns(make, blocks, problem, together, tol, min(max_iter, MOST_STEPS), start, report)
+        return solve_columns(make, blocks, problem, together, tol, max_iter, start, report, journal)
+    result = solve_columns(make, blocks, problem, together, tol, min(max_iter, MOST_STEPS), start, report, journal)
     columns = np.flatnonzero(~result.converged)
     if not len(columns) or result.n_iter >= max_iter:
         return result

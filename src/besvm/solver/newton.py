@@ -19,6 +19,7 @@ from besvm.blocks.state import Rows, RowState
 from besvm.blocks.stores import RowBlocks
 from besvm.solver.columns import Columns, Report, Start, solve_columns
 from besvm.solver.design import TINY, Intercept
+from besvm.solver.journal import Journal
 from besvm.solver.preconditioner import Diagonal, Preconditioner, precondition
 from besvm.solver.problem import Problem
 from besvm.solver.result import Result
@@ -42,6 +43,7 @@ def solve(
     preconditioner: Preconditioner | None = None,
     max_rank: int | None = None,
     report: Report | None = None,
+    journal: Journal | None = None,
 ) -> Result:
     """Minimize the squared-hinge objective of every column of ``problem``.
 
@@ -62,6 +64,8 @@ def solve(
         That of an earlier Result on the same features; it does not depend on C.
     max_rank : int, optional
         The most eigenvectors that a new preconditioner may take: less memory, and perhaps more passes.
+    journal : Journal, optional
+        Where every step is written down; a solve that was interrupted goes on from the last one, to the same end.
 
     Examples
     --------
@@ -78,7 +82,7 @@ def solve(
         return _Newton(state, problem, C, intercept, preconditioner, max_rank)
 
     together = sparse_columns(blocks.shape[1]) if blocks.sparse else len(problem.positive)
-    return solve_columns(make, blocks, problem, together, tol, max_iter, start, report)
+    return solve_columns(make, blocks, problem, together, tol, max_iter, start, report, journal)
 
 
 def solve_path(blocks: RowBlocks, problem: Problem, Cs: list[float] | np.ndarray, **options: Any) -> list[Result]:
@@ -106,6 +110,7 @@ class _Newton(Columns):
     """One solve with the squared norm as penalty."""
 
     per_column = (*Columns.per_column, "loss_slope", "loss", "stage")
+    resumes = ("stage", "stalled")
 
     def __init__(
         self,
@@ -162,7 +167,7 @@ class _Newton(Columns):
         near = (self._state_at(self.stage)[1] <= STAGE_GAP) | (self.stalled >= self.patience)
         self.stage = np.where(near, np.minimum(STAGE * self.stage, self.C), self.stage)
         if self.preconditioner is None:
-            self.preconditioner = precondition(self.design, self.problem, self.C, self.max_rank)
+            self.preconditioner = precondition(self.design, self.all_columns, self.C, self.max_rank)
         direction = self._direction(self.preconditioner)
         before = self._state_at(self.stage)[0]
         self._move(direction, self._line_search(direction))

@@ -50,7 +50,7 @@ class Problem:
         return targets(self.labels, self.positive)
 
     def row_weights(self) -> Callable[[Rows], np.ndarray]:
-        """Return what gives the weights of some rows, of shape (rows, 1) or, where columns leave rows out, (rows, K)."""
+        """Return what gives the weights of rows: (rows, 1) or, where columns leave rows out, (rows, K)."""
         if self.left_out is None:
             return lambda rows: rows["weights"][:, None]
         left_out = self.left_out[:, None]
