@@ -91,12 +91,14 @@ class _View(Rows):
 
     def __init__(self, state: LocalState, at: slice | np.ndarray, features: Any = None) -> None:
         self._state, self._at, self.features = state, at, features
+        self._written: set[str] = set()
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return self._state.arrays[name][self._at]
+        return self._state.read(name, self._at, self._written)
 
     def __setitem__(self, name: str, value: np.ndarray) -> None:
         self._state.like(name, value)[self._at] = value
+        self._written.add(name)
 
 
 class LocalState(RowState):
@@ -120,6 +122,10 @@ class LocalState(RowState):
 
     def put(self, name: str, array: np.ndarray) -> None:
         self.arrays[name] = array
+
+    def read(self, name: str, at: slice | np.ndarray, written: set[str]) -> np.ndarray:
+        """Return these rows of an array; those of the names ``written`` are the reader's own."""
+        return self.arrays[name][at]
 
     def like(self, name: str, value: np.ndarray) -> np.ndarray:
         """Return the whole array of this name, made if there is none that can hold such a value."""
