@@ -22,7 +22,7 @@ ROOT = Path(besvm.__file__).parent
 ORDER = (
     *("_support", "blocks", "similarities", "features", "normalize", "solver", "basis", "measures", "recipes"),
     *("expand", "expansion", "linear", "classifier", "selection", "baselines", "files", "analysis", "explanations"),
-    *("pruning", "datasets", "inputs", "reproduction", "report", "testing", "demo", "commands", "cli"),
+    *("pruning", "datasets", "sources", "inputs", "reproduction", "report", "testing", "demo", "commands", "cli"),
 )
 
 

@@ -150,6 +150,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         Parameters
         ----------
         X : anything with a length and slices that the measures can compare
+            An array on disk (np.memmap, h5py, zarr) or a source (:mod:`besvm.sources`) is read a block at a time.
             A function of two items gets the rows of a DataFrame as named tuples (``row.age``, ``row[0]``), those of a
             DataFrame with one column of texts as these texts, and those of a sparse matrix as dense arrays.
         y : array of shape (n,)
@@ -160,7 +161,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         check_multi_class(self.multi_class, as_normalization(self.normalize))
         check_c(self.C)  # before anything is computed
         measures = as_measures(self.measures)
-        X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight)
+        X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight, by_blocks=True)
         with workers(self.n_jobs):
             expander = fit_expander(
                 X, classes[labels], measures, self.basis, make_rng(self.random_state), weights, self.memory_limit
@@ -249,7 +250,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         return self._by_blocks(X, margins, len(self.intercept_), np.float64, "predicting")
 
     def _by_blocks(self, X: Any, compute: Any, width: int, dtype: Any, what: str) -> np.ndarray:
-        X = check_vectors(self, X, self._vectors, reset=False)
+        X = check_vectors(self, X, self._vectors, reset=False, by_blocks=True)
         with workers(self.n_jobs):
             out = np.empty((n_rows(X), width), dtype=dtype)
             return by_blocks(X, compute, out, self._map.expander.rows_each(X), what, self.verbose)

@@ -95,7 +95,7 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
         normalization = as_normalization(self.normalize)
         measures = as_measures(self.measures)
         vectors = compares_vectors(measures)
-        X = check_vectors(self, X, vectors)
+        X = check_vectors(self, X, vectors, by_blocks=True)
         labels = labels_or_none(X, y)
         with workers(self.n_jobs):
             expander = fit_expander(X, labels, measures, self.basis, make_rng(self.random_state))
@@ -119,7 +119,7 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
         Where float32 could not tell the training rows apart, or square their features, they come in float64.
         """
         check_is_fitted(self, "similarities_")
-        X = check_vectors(self, X, self._vectors, reset=False)
+        X = check_vectors(self, X, self._vectors, reset=False, by_blocks=True)
         with workers(self.n_jobs), filled(self._map.expander, X, "memory", self.verbose) as blocks:
             self._map.normalizer.apply(blocks)
         return self._given(blocks.matrix)

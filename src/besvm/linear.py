@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.public import public
+from besvm._support.row_source import RowSource, as_source
 from besvm._support.threads import workers
 from besvm._support.validation import (
     atomic_fit,
@@ -22,9 +23,11 @@ from besvm._support.validation import (
     check_weights,
     forget,
     validated,
+    validated_source,
 )
 from besvm.blocks import MemoryBlocks, RowBlocks
-from besvm.blocks.stores import SparseBlocks
+from besvm.blocks.fill import by_blocks
+from besvm.blocks.stores import SourceBlocks, SparseBlocks, rows_per_block
 from besvm.solver.design import Intercept
 from besvm.solver.one_vs_one import fit_pairs
 from besvm.solver.one_vs_rest import fit_linear
@@ -220,20 +223,19 @@ class LinearSVMClassifier(MarginClassifier):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n, D)
+        X : array, CSR matrix or source (:mod:`besvm.sources`) of shape (n, D)
+            A source is read anew on every pass.
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
             What every row weighs in the loss.
         """
         check_choice("penalty", self.penalty, tuple(SOLVERS))
-        X = validated(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
+        X = self._checked(X)
         classes, labels = check_classes(X, y)
         weights = check_weights(X, labels, classes, self.class_weight, sample_weight, X.dtype)
         with workers(self.n_jobs):
             start = self._last_solution(X, classes) if self.warm_start else None
-            model = self._train(
-                SparseBlocks(X) if issparse(X) else MemoryBlocks(X), classes, labels, weights, start=start
-            )
+            model = self._train(_as_blocks(X), classes, labels, weights, start=start)
         self._take(classes, labels[weights > 0], model)
         return self
 
@@ -243,14 +245,31 @@ class LinearSVMClassifier(MarginClassifier):
 
     def _margins(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "coef_")
-        X = validated(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
-        margins: np.ndarray = X @ self.coef_.T.astype(X.dtype) + self.intercept_
+        X = self._checked(X, reset=False)
+        weights = self.coef_.T.astype(X.dtype)
+        if isinstance(X, RowSource):
+            out, rows_each = np.empty((len(X), weights.shape[1])), rows_per_block(X.shape[1], X.dtype.itemsize)
+            return by_blocks(X, lambda block, _: block @ weights + self.intercept_, out, rows_each, "predicting")
+        margins: np.ndarray = X @ weights + self.intercept_
         return margins
+
+    def _checked(self, X: Any, reset: bool = True) -> Any:
+        options: dict[str, Any] = {"dtype": (np.float64, np.float32), "reset": reset}
+        source = None if isinstance(X, np.memmap) else as_source(X)  # a mapped array is a view of its file already
+        if source is not None:
+            return validated_source(self, source, **options)
+        return validated(self, X, accept_sparse="csr", **options)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _as_blocks(X: Any) -> RowBlocks:
+    if isinstance(X, RowSource):
+        return SourceBlocks(X)
+    return SparseBlocks(X) if issparse(X) else MemoryBlocks(X)
 
 
 def class_probabilities(scaled: np.ndarray) -> np.ndarray:

@@ -347,3 +347,31 @@ def test_plans_say_in_words_what_they_take():
         assert said == "features in memory: the features take 160 MB and training 241 MB more; the limit is 1.0 GB"
         said = str(plan_pairs([1000, 1000, 900], 4, None, True, 10**9))
         assert said.startswith("the largest pair's matrix takes 32 MB (2,000 rows), training 178 MB in all, 2 at")
+
+
+MAPPED = """
+    import tempfile
+    folder = tempfile.mkdtemp(dir=sys.argv[1])
+    n, width, batch = 160_000, 750, 10_000  # 480 MB
+    X = np.lib.format.open_memmap(folder + "/X.npy", "w+", np.float32, (n, width))
+    for first in range(0, n, batch):
+        X[first : first + batch] = rng.normal(size=(batch, width))
+    y = X[:, 0] > 0
+    X.flush()
+    del X
+    X = np.load(folder + "/X.npy", mmap_mode="r")
+    options = {"basis": 20, "C": 1.0, "probability": False, "tol": 0.1}
+    BESVMClassifier(RBF(), storage="disk", **options).fit(X[:500], y[:500])  # load all that is loaded lazily
+    with open("/proc/self/clear_refs", "w") as file:  # forget the peak of writing
+        file.write("5")
+    before = int(re.search(r"VmRSS:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
+    model = BESVMClassifier(RBF(), memory_limit=sys.argv[2], **options).fit(X, y)
+    model.predict(X)
+    print(peak() - before)
+"""
+
+
+@needs_proc
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the peak is set back through /proc")
+def test_a_mapped_array_larger_than_the_limit_is_never_in_memory(tmp_path):
+    assert peak_of(MAPPED, str(tmp_path), "200 MB") <= parse_bytes("200 MB")

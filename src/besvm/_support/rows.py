@@ -1,10 +1,12 @@
-"""Rows of anything: arrays, sparse matrices, data frames, lists, or any object with len and slicing."""
+"""Rows of anything: arrays, sparse matrices, data frames, lists, sources, or any object with len and slicing."""
 
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+
+from besvm._support.row_source import RowSource
 
 SETTLE_ROWS = 5000  # rows that settle a similarity's parameters where features must be computed for it first
 
@@ -32,6 +34,8 @@ def axes_of(X: Any) -> list[float]:
 
     Nothing is known of the samples of a container of the user's own.
     """
+    if isinstance(X, RowSource) and X.dtype == object:
+        X = X[:1]
     if isinstance(X, (list, tuple)) or (getattr(X, "dtype", None) == np.dtype(object) and X.ndim == 1):
         return sorted({_axes(item) for item in X})
     return [X.ndim - 1] if hasattr(X, "ndim") else []
@@ -48,6 +52,8 @@ def take(X: Any, rows: Sequence[int] | np.ndarray) -> Any:
     rows = np.asarray(rows, dtype=np.intp)
     if isinstance(X, np.ndarray) or issparse(X):
         return X[rows]
+    if isinstance(X, RowSource):
+        return X.take(rows)
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     return [X[int(row)] for row in rows]
@@ -87,6 +93,11 @@ def check_one_shape(X: Any, what: str) -> None:
 
 
 def evenly_spaced(X: Any, at_most: int) -> Any:
-    """Return ``X`` itself if it is short enough, else ``at_most`` of its samples spread over the whole of it."""
+    """Return ``X`` itself if it is short enough, else ``at_most`` of its samples spread over the whole of it.
+
+    Those of a source are in memory then.
+    """
     n = n_rows(X)
-    return X if n <= at_most else take(X, np.linspace(0, n - 1, at_most).astype(int))
+    if n <= at_most:
+        return X[:] if isinstance(X, RowSource) else X
+    return take(X, np.linspace(0, n - 1, at_most).astype(int))

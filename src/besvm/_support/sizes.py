@@ -59,4 +59,9 @@ def large_one(X: Any) -> Any:
 def some_described(transformer: Any, X: Any) -> Any:
     """Return the features of what a similarity is settled on: 5,000 of the rows of X, or fewer if they are large."""
     each = bytes_of(transformer.transform(large_one(X)))
-    return described(transformer, evenly_spaced(X, min(SETTLE_ROWS, max(2, SETTLE_BYTES // max(1, each)))))
+    return described(transformer, some_to_settle_on(X, each))
+
+
+def some_to_settle_on(X: Any, each: int) -> Any:
+    """Return 5,000 of the rows of X, or fewer if what becomes of each takes many bytes; in memory, whatever X is."""
+    return evenly_spaced(X, min(SETTLE_ROWS, max(2, SETTLE_BYTES // max(1, each))))

@@ -13,6 +13,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from besvm._support.row_source import RowSource, Vectors, as_source
 from besvm._support.rows import axes_of, n_rows, refuse_no_rows, whole_series
 from besvm._support.units import parse_bytes
 
@@ -87,6 +88,11 @@ def validated(estimator: Any, X: Any, **options: Any) -> Any:
         raise
 
 
+def validated_source(estimator: Any, source: RowSource, **options: Any) -> Vectors:
+    """Return a source whose vectors are checked as they are read; its first row tells how they come."""
+    return Vectors(source, validated(estimator, source[:1], **options).dtype)
+
+
 def _check_numeric(X: Any) -> None:
     """Refuse dates, durations and bytes, which NumPy would take for numbers without a word."""
     dtypes = list(X.dtypes) if getattr(X, "ndim", 0) == 2 and hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
@@ -109,16 +115,28 @@ def _first_text(X: Any) -> str | None:
     return None
 
 
-def check_vectors(estimator: Any, X: Any, vectors: bool | str | None, reset: bool = True) -> Any:
+def check_vectors(
+    estimator: Any, X: Any, vectors: bool | str | None, reset: bool = True, by_blocks: bool = False
+) -> Any:
     """Validate X as scikit-learn does if the measures compare vectors; otherwise only that it has rows.
 
     A data frame with one column of texts is that column, unless (``vectors`` being None) features take it as it is.
     With "series" for ``vectors``, a data frame with a row for each moment of every series becomes a list of these.
     Samples with fewer axes than those of ``fit`` are refused: it would be a single one, and its rows taken for samples.
+
+    Whoever reads X ``by_blocks`` gets a source, or an array on disk, as a source, which checks vectors as they are
+    read; for all others it is read into memory.
     """
+    source = as_source(X)
+    if source is not None and by_blocks:
+        X = source
+    elif source is not None and not isinstance(X, np.memmap):
+        X = source[:]
     if vectors == "series":
         X, vectors = whole_series(X), False
-    if vectors:
+    if vectors and isinstance(X, RowSource):
+        X = validated_source(estimator, X, allow_nd=True, dtype=_exact_dtypes(X), reset=reset)
+    elif vectors:
         sparse = "csr" if estimator.__sklearn_tags__().input_tags.sparse else False
         X = validated(estimator, X, accept_sparse=sparse, allow_nd=True, dtype=_exact_dtypes(X), reset=reset)
     elif n_rows(X) == 0:

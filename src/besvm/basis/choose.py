@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from besvm._support.rows import items, n_rows
+from besvm._support.row_source import RowSource
+from besvm._support.rows import items, n_rows, take
 from besvm._support.validation import is_whole, shown
 from besvm.basis.contract import BasisSelector, RandomBasis, check_size
 from besvm.similarities.contract import Similarity
@@ -127,7 +128,8 @@ class _Auto(_Choice):
 def _first_of_copies(X: Any, rows: np.ndarray) -> list[int]:
     """Return the places of the rows that differ from all before them, looked at one by one: they may be wide."""
     places: dict[bytes, int] = {}
-    for place, vector in enumerate(items(X[rows] if issparse(X) else (X[row] for row in rows))):
+    apart = issparse(X) or isinstance(X, RowSource)  # of an array, rows are views
+    for place, vector in enumerate(items(take(X, rows) if apart else (X[row] for row in rows))):
         places.setdefault(blake2b((np.asarray(vector) + 0.0).tobytes()).digest(), place)  # no -0.0
     return list(places.values())
 

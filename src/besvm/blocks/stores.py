@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from besvm._support.row_source import RowSource
 from besvm._support.threads import slices, thread_map
 from besvm.blocks.npy import NpyMatrix
 from besvm.blocks.state import LocalState, RowState, added
@@ -123,6 +124,24 @@ class SparseBlocks(RowBlocks):
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
         """Refuse: the matrix is the caller's, and its zeros would not stay zeros."""
         raise TypeError("sparse features are read only; normalize them before they are given")
+
+
+class SourceBlocks(RowBlocks):
+    """The vectors of a source as a matrix: read anew on every pass, a few blocks ahead of the work on them."""
+
+    def __init__(self, source: RowSource) -> None:
+        self.source = source
+        self.shape = source.shape[0], source.shape[1]
+        self.dtype = source.dtype
+
+    def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
+        """Yield ``fn(rows, block)``, computed on all threads; one of them reads, in the order of the rows."""
+        blocks = ((rows, self.source[rows]) for rows in slices_of(self, coarse))
+        return thread_map(lambda read: fn(*read), blocks)
+
+    def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
+        """Refuse: the rows are the caller's."""
+        raise TypeError("a source is read only; normalize its rows before they are given")
 
 
 def rows_per_block(width: int, itemsize: int = 4) -> int:

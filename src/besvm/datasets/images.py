@@ -54,9 +54,8 @@ def load_images(
     >>> images, labels = load_images("flowers", size=(64, 64))  # doctest: +SKIP
     """
     check_choice("errors", errors, ("raise", "skip"))
-    if size is not None and not (np.shape(size) == (2,) and all(is_whole(side, 1) for side in size)):
-        raise ValueError(f"size must be (height, width) of at least one pixel each, got {shown(size)}")
-    paths, classes = _list_images(Path(folder))
+    size = as_size(size)
+    paths, classes = list_images(Path(folder))
     images: Any = [] if size is None else np.empty((len(paths), *size, 3), dtype=np.uint8)
     labels: list[str] = []
     problems: list[str] = []
@@ -80,7 +79,16 @@ def load_images(
     return images[: len(labels)], np.array(labels)
 
 
-def _list_images(folder: Path) -> tuple[list[Path], list[str]]:
+def as_size(size: Any) -> tuple[int, int] | None:
+    """Return the size that images are to be given, or None; refuse what is neither."""
+    if size is None:
+        return None
+    if not (np.shape(size) == (2,) and all(is_whole(side, 1) for side in size)):
+        raise ValueError(f"size must be (height, width) of at least one pixel each, got {shown(size)}")
+    return int(size[0]), int(size[1])
+
+
+def list_images(folder: Path) -> tuple[list[Path], list[str]]:
     """Return every file in the class folders, in order of class and name, and the class of each."""
     if not folder.is_dir():
         raise FileNotFoundError(f"folder must be a directory with one directory per class, {folder} is none")

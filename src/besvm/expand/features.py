@@ -8,6 +8,7 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 
+from besvm._support.row_source import RowSource
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows, span
 from besvm._support.sizes import bytes_of, large_one, some_described
 from besvm._support.threads import slices
@@ -64,9 +65,10 @@ class SharedFeatures:
     def warn_of_uneven_columns(self, similarity: Similarity) -> None:
         """Warn, once, if a similarity of the vectors X would see little but a few columns of large numbers."""
         X = self.X
-        if self._warned or not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and X.shape[1] > 2):
+        arrays = isinstance(X, (np.ndarray, RowSource)) and X.ndim == 2 and X.dtype.kind == "f" and X.shape[1] > 2
+        if self._warned or not arrays:
             return
-        spread = _spread(X)
+        spread = _spread(evenly_spaced(X, SETTLE_ROWS) if isinstance(X, RowSource) else X)
         self._warned = len(spread) > 2 and bool(spread.max() > UNEVEN * np.median(spread))
         if self._warned:
             warnings.warn(

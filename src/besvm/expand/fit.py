@@ -7,8 +7,9 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from besvm._support.row_source import RowSource
 from besvm._support.rows import evenly_spaced, n_rows, take
-from besvm._support.sizes import bytes_each, bytes_of, large_one
+from besvm._support.sizes import bytes_each, bytes_of, large_one, some_to_settle_on
 from besvm._support.validation import described, shown
 from besvm.basis.choose import Candidates, Chosen, choose_basis, is_auto
 from besvm.basis.contract import IndexBasis, RandomBasis
@@ -43,6 +44,8 @@ def settle(
             shared.warn_of_uneven_columns(similarity)
     if similarity.settles:
         X = shared.X if similarity.raw_exemplars else shared.to_settle_on(number)
+        if isinstance(X, RowSource) and not similarity.settles_on_sources:
+            X = some_to_settle_on(X, bytes_each(X))
         options = {}
         if weights is not None and has_fit_parameter(similarity, "sample_weight"):
             options["sample_weight"] = weights if n_rows(X) == len(weights) else evenly_spaced(weights, n_rows(X))

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.rows import evenly_spaced, n_rows
+from besvm._support.row_source import RowSource
+from besvm._support.rows import evenly_spaced, n_rows, span
+from besvm._support.threads import slices
+from besvm.blocks.stores import CACHE_BYTES, rows_for
 from besvm.expand.expander import FittedMeasure, in_dtype
 
 SMALL = 1 << 18  # training features up to this many are float64: it costs nothing, and rounds nothing off
@@ -31,9 +34,22 @@ def working_dtype(
 def to_probe(X: Any) -> np.ndarray:
     """Return the numbers of some rows, evenly spaced, and of those with the largest and the smallest number."""
     rows = evenly_spaced(np.arange(n_rows(X)), PROBE_ROWS)
-    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f":
-        rows = np.append(rows, [X.max(axis=1).argmax(), X.min(axis=1).argmin()])
+    if isinstance(X, (np.ndarray, RowSource)) and X.ndim == 2 and X.dtype.kind == "f":
+        rows = np.append(rows, _extremes(X))
     return rows
+
+
+def _extremes(X: Any) -> list[int]:
+    """Return the rows with the largest and the smallest number of all, looked for block by block."""
+    places, highest, lowest = [0, 0], -np.inf, np.inf
+    for rows in slices(n_rows(X), rows_for(CACHE_BYTES, X.shape[1], X.dtype.itemsize)):
+        block = span(X, rows)
+        high, low = block.max(axis=1, initial=-np.inf), block.min(axis=1, initial=np.inf)
+        if high.max() > highest:
+            highest, places[0] = high.max(), rows.start + int(high.argmax())
+        if low.min() < lowest:
+            lowest, places[1] = low.min(), rows.start + int(low.argmin())
+    return places
 
 
 def _float32_will_do(measure: FittedMeasure, samples: Any, rows: np.ndarray) -> bool:

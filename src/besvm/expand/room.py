@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse, vstack
 
+from besvm._support.row_source import RowSource
 from besvm._support.rows import check_one_shape, evenly_spaced, n_rows, span, take
 from besvm._support.sizes import bytes_of, large_one
 from besvm._support.threads import slices, workers
@@ -84,12 +85,24 @@ def fit_features(transformer: Any, X: Any, y: Any, memory_limit: Limit) -> Any:
         one = step.transform(one)
     need = 2 * n_rows(X) * bytes_of(one)  # what is learned from, and one copy of it
     alone = len(first) + 1 == len(steps_of(transformer))  # there is nothing else to learn
-    if alone and first and isinstance(last, MeanNormScaler) and need > WORK_BYTES:
+    by_blocks = alone and isinstance(last, MeanNormScaler) and (first or isinstance(X, RowSource))
+    if by_blocks and need > WORK_BYTES:
         last.fit_blocks(_blocks(first, X, np.asarray(one)), np.shape(one)[1:])
         return transformer
     if memory_limit is not None and not (alone and isinstance(last, OURS)) and not _learns_nothing(last):
         check_fits(f"fitting the features {type(last).__name__} on {n_rows(X):,} rows", need, memory_limit)
-    return transformer.fit(X, y)
+    return _fit_on_source(transformer, X, y, need, memory_limit) if isinstance(X, RowSource) else transformer.fit(X, y)
+
+
+def _fit_on_source(transformer: Any, X: RowSource, y: Any, need: int, memory_limit: Limit) -> Any:
+    """Fit a transformer on as many rows of a source as it learns from; all of them must fit the limit."""
+    steps, rows = steps_of(transformer), len(X)
+    if all(_learns_nothing(step) or hasattr(step, "learns_from") for step in steps):
+        rows = max(getattr(step, "learns_from", 1) for step in steps)
+    else:
+        what = f"fitting the features {type(steps[-1]).__name__} on all {len(X):,} rows of the source"
+        check_fits(what, need + len(X) * X.row_bytes, memory_limit)
+    return transformer.fit(evenly_spaced(X, rows), None if y is None else evenly_spaced(y, rows))
 
 
 def _learns_nothing(step: Any) -> bool:

@@ -20,10 +20,15 @@ class TrainingSet(NamedTuple):
     weights: np.ndarray
 
 
-def training_set(estimator: Any, measures: list[Measure], X: Any, y: Any, sample_weight: Any) -> TrainingSet:
-    """Check what was given to ``estimator.fit``; its ``class_weight`` is part of the weights."""
+def training_set(
+    estimator: Any, measures: list[Measure], X: Any, y: Any, sample_weight: Any, by_blocks: bool = False
+) -> TrainingSet:
+    """Check what was given to ``estimator.fit``; its ``class_weight`` is part of the weights.
+
+    Whoever reads X ``by_blocks`` gets a source for what is not in memory.
+    """
     vectors = compares_vectors(measures)
-    X = check_vectors(estimator, X, vectors)
+    X = check_vectors(estimator, X, vectors, by_blocks=by_blocks)
     classes, labels = check_classes(X, y)
     weights = check_weights(X, labels, classes, estimator.class_weight, sample_weight, np.float64)
     return TrainingSet(X, vectors, classes, labels, weights)

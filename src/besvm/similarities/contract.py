@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar, overload
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from besvm._support.row_source import RowSource
 from besvm._support.rows import n_rows, span, take
 from besvm._support.threads import slices
 from besvm.similarities.match import Match
@@ -39,6 +40,9 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
         Whether a column of large numbers outweighs the others, so that vectors with uneven columns are warned of.
     missing : bool
         Whether items may hold NaN, for values that are missing.
+    settles_on_sources : bool
+        Whether ``fit`` takes a :class:`besvm.sources.RowSource` and reads it by blocks; otherwise it is given 5,000 of
+        its rows.
     precomputed : bool
         Whether X holds similarities, not items: an exemplar is then a column of X, and kept as its number.
     raw_exemplars, raw_samples : bool
@@ -79,6 +83,7 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     any_float: ClassVar[bool] = False
     needs_scaling: ClassVar[bool] = False
     missing: ClassVar[bool] = False
+    settles_on_sources: ClassVar[bool] = False
     precomputed: ClassVar[bool] = False
     raw_exemplars: ClassVar[bool] = False
     raw_samples: ClassVar[bool] = False
@@ -119,8 +124,8 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
         return self(take(X, rows), self.exemplars(X, exemplars))
 
     def subset(self, X: Any, rows: np.ndarray) -> Any:
-        """Return X as if it had these rows alone."""
-        return take(X, rows)
+        """Return X as if it had these rows alone; of a source, they are not read yet."""
+        return X[rows] if isinstance(X, RowSource) else take(X, rows)
 
     def behind(self, features: Any) -> Similarity:
         """Return the similarity to use where a Measure has these fitted features: itself, unless it applies them."""

@@ -1,14 +1,17 @@
 """The gamma of a kernel: a number, or taken from the training rows."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length
 
+from besvm._support.row_source import RowSource
+from besvm._support.rows import span, take
 from besvm._support.threads import slices
 from besvm._support.validation import is_positive, shown
-from besvm.similarities.tiles import as_vectors
+from besvm.similarities.tiles import as_vectors, dense
 
 MEDIAN_ROWS = 1000  # whose distances are compared: at most so many,
 MEDIAN_ITEMS = 1 << 23  # and of so many numbers
@@ -21,14 +24,14 @@ def settle_gamma(
 ) -> float:
     """Return gamma as a number; ``order`` is the power of a difference that gamma multiplies."""
     if isinstance(gamma, str) and gamma in choices:
-        X = X if issparse(X) else as_vectors(X)
+        X = X if issparse(X) or isinstance(X, RowSource) else as_vectors(X)
         weights = np.ones(X.shape[0]) if weights is None else np.asarray(weights, dtype=np.float64)
         check_consistent_length(X, weights)
         if not (weights > 0).any():
             raise ValueError(f"gamma={gamma!r} needs a row that weighs more than 0, got none")
-        exponent = _exponent(X if weights.all() else X[weights > 0])
+        exponent = _exponent(X, weights)
         if gamma == "scale":
-            small = _standard_deviation(X, weights, exponent) ** order * X.shape[1]
+            small = _standard_deviation(X, weights, exponent) ** order * _width(X)
         else:
             small = _median(X, weights, order, exponent)
         with np.errstate(over="ignore", under="ignore", divide="ignore"):
@@ -43,10 +46,24 @@ def settle_gamma(
     return float(gamma)
 
 
-def _exponent(X: Any) -> int:
+def _width(X: Any) -> int:
+    """Return how many numbers a row of X has."""
+    return int(np.prod(X.shape[1:]))
+
+
+def _blocks(X: Any, weights: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
+    """Yield the rows of X that weigh anything, as vectors and some at a time, with their weights."""
+    for rows in slices(X.shape[0], max(1, BLOCK_ITEMS // max(1, _width(X)))):
+        block, own = as_vectors(span(X, rows)), weights[rows]
+        yield (block, own) if own.all() else (block[own > 0], own[own > 0])
+
+
+def _exponent(X: Any, weights: np.ndarray) -> int:
     """Return the k for which the numbers of X / 2^k can be squared: 0 where X itself can be."""
-    numbers = X.data if issparse(X) else X
-    largest = max(abs(float(numbers.max(initial=0))), abs(float(numbers.min(initial=0))))
+    largest = 0.0
+    for block, _ in _blocks(X, weights):
+        numbers = block.data if issparse(block) else block
+        largest = max(largest, abs(float(numbers.max(initial=0))), abs(float(numbers.min(initial=0))))
     exponent = int(np.frexp(largest)[1])
     return exponent if abs(exponent) > LARGE_EXPONENT else 0
 
@@ -55,13 +72,10 @@ def _standard_deviation(X: Any, weights: np.ndarray, exponent: int) -> float:
     """Return the deviation of all numbers of X / 2^exponent, block by block: np.std would copy X, in float64."""
     total = squares = 0.0
     # Numbers far from zero would lose digits.
-    shift = 0.0 if issparse(X) else np.ldexp(float(X[np.argmax(weights > 0), 0]), -exponent)
-    for rows in slices(X.shape[0], max(1, BLOCK_ITEMS // max(1, X.shape[1]))):
-        block, own = X[rows], weights[rows]
+    shift = 0.0 if issparse(X) else np.ldexp(float(as_vectors(take(X, [int(np.argmax(weights > 0))]))[0, 0]), -exponent)
+    for block, own in _blocks(X, weights):
         if exponent:
             block = block * 2.0**-exponent
-        if not own.all():
-            block, own = block[own > 0], own[own > 0]
         if issparse(block):
             total += float((own @ block).sum())
             squares += float((own @ block.multiply(block)).sum())
@@ -69,7 +83,7 @@ def _standard_deviation(X: Any, weights: np.ndarray, exponent: int) -> float:
             block = np.asarray(block, dtype=np.float64) - shift
             total += float(own @ block.sum(axis=1))
             squares += float(own @ np.einsum("ij,ij->i", block, block))
-    size = weights.sum() * X.shape[1]
+    size = weights.sum() * _width(X)
     return float(np.sqrt(max(0.0, squares / size - (total / size) ** 2)))
 
 
@@ -80,8 +94,8 @@ def _median(X: Any, weights: np.ndarray, order: int, exponent: int) -> float:
     """
     from scipy.spatial.distance import pdist
 
-    rows, copies = _evenly_spaced(weights, min(MEDIAN_ROWS, max(50, MEDIAN_ITEMS // max(1, X.shape[1]))))
-    some = X[rows].toarray() if issparse(X) else X[rows]
+    rows, copies = _evenly_spaced(weights, min(MEDIAN_ROWS, max(50, MEDIAN_ITEMS // max(1, _width(X)))))
+    some = dense(as_vectors(take(X, rows)))
     distances = pdist(some * 2.0**-exponent, "cityblock" if order == 1 else "sqeuclidean")
     if (copies == 1).all():
         return float(np.median(distances)) if len(distances) else 0.0

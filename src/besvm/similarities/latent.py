@@ -109,6 +109,11 @@ class VariantSimilarity(TunableSimilarity, Similarity):
     def raw_samples(self) -> bool:  # type: ignore[override]
         return self.sample_variants is not None
 
+    @property
+    def settles_on_sources(self) -> bool:  # type: ignore[override]
+        behind = self.features_ is not None
+        return self.column_ is None and (behind or self._inner(fitted=False).settles_on_sources)
+
     def behind(self, features: Any) -> Self:
         bound = copy(self)
         bound.column_, bound.features_ = column_apart(features)

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from besvm._support.rows import take
 from besvm._support.validation import is_whole, shown
 from besvm.similarities.contract import Similarity, register
 
@@ -73,7 +74,7 @@ class Precomputed(Similarity):
         return np.asarray(rows)
 
     def subset(self, X: Any, rows: np.ndarray) -> Any:
-        return X[rows][:, rows] if X.shape[0] == X.shape[1] else X[rows]
+        return take(X, rows)[:, rows] if X.shape[0] == X.shape[1] else super().subset(X, rows)
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:
         return self.matrix(A)[:, np.asarray(B, dtype=np.intp)]

@@ -105,6 +105,7 @@ def tile_rows(width: int) -> int:
 class GammaSimilarity(VectorSimilarity):
     """Abstract: a similarity of vectors whose gamma is a number, or taken from the training rows."""
 
+    settles_on_sources: ClassVar[bool] = True
     gamma_choices: ClassVar[tuple[str, ...]] = ("scale",)
     gamma_order: ClassVar[int] = 2  # the power of a difference that gamma multiplies
 

@@ -1,0 +1,11 @@
+"""Rows that never have to be in memory together: arrays on disk, Parquet files, folders of images, blocks of yours."""
+
+from besvm._support.public import publish
+from besvm._support.row_source import ArraySource, RowSource
+from besvm.sources.images import ImageFolder
+from besvm.sources.parquet import ParquetSource
+from besvm.sources.streams import BlockSource
+
+__all__ = ["ArraySource", "BlockSource", "ImageFolder", "ParquetSource", "RowSource"]
+
+publish(__name__, __all__)
