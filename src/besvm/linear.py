@@ -26,6 +26,7 @@ from besvm._support.validation import (
     validated_source,
 )
 from besvm.blocks import MemoryBlocks, RowBlocks
+from besvm.blocks.checkpoint import Checkpoint
 from besvm.blocks.fill import by_blocks
 from besvm.blocks.stores import SourceBlocks, SparseBlocks, rows_per_block
 from besvm.solver.design import Intercept
@@ -94,6 +95,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         labels: np.ndarray,
         weights: np.ndarray,
         memory: dict[str, Any] | None = None,
+        checkpoint: Checkpoint | None = None,
         **options: Any,
     ) -> LinearModel:
         """Train on finished features, with the parameters that both classifiers have."""
