@@ -1,9 +1,11 @@
 """BESVMClassifier: the parts put together, no mathematics."""
 
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +25,7 @@ from besvm.blocks.cluster import check_cluster, client_for, filled_on, plan_on
 from besvm.blocks.fill import by_blocks, filled
 from besvm.blocks.plan import plan_training
 from besvm.expand import Expander, FeatureMap, fit_expander, learn_feature_map, mark_input, training_set
+from besvm.expand.resume import Resumable
 from besvm.linear import MarginClassifier, check_c
 from besvm.measures import TunableMeasures, as_measures
 from besvm.normalize import Normalization, as_normalization
@@ -68,6 +71,11 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         then computes them anew on every pass.
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that training may take beyond X; by default 70 % of what is free.
+    checkpoint : path, optional
+        A folder that keeps what is finished, so that the same call goes on after it was killed: the blocks of
+        similarities, and the state of the solver. They are found by a hash of the data, of the parameters that matter
+        to the result, and of the source files of the measures; a folder of others is refused. What was damaged is
+        computed anew.
     client : distributed.Client or str, optional
         A Dask cluster, or its address: its workers compute and hold the features, and train. By default Dask arrays,
         DataFrames and bags are trained on by the current client, all else by this process. The model is the same.
@@ -127,6 +135,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         probability: bool = True,
         storage: str = "auto",
         memory_limit: int | float | str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         client: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -146,6 +155,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         self.probability = probability
         self.storage = storage
         self.memory_limit = memory_limit
+        self.checkpoint = checkpoint
         self.client = client
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -170,12 +180,15 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         check_c(self.C)  # before anything is computed
         measures = as_measures(self.measures)
         X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight, by_blocks=True)
+        resumable = None if self.checkpoint is None else Resumable(self, X, classes[labels], weights)
+        rng = make_rng(self.random_state) if resumable is None else resumable.rng(self.random_state)
         with workers(self.n_jobs), client_for(self.client, X) as client:
-            expander = fit_expander(
-                X, classes[labels], measures, self.basis, make_rng(self.random_state), weights, self.memory_limit
-            )
-            with self._expanded(expander, X, classes, labels, weights, client=client) as (feature_map, blocks, options):
-                model = self._train(blocks, classes, labels, weights, **options)
+            expander = fit_expander(X, classes[labels], measures, self.basis, rng, weights, self.memory_limit)
+            checkpoint = None if resumable is None else resumable.of(expander)
+            fill = partial(filled, checkpoint=checkpoint)
+            expanded = self._expanded(expander, X, classes, labels, weights, fill, client=client)
+            with expanded as (feature_map, blocks, options):
+                model = self._train(blocks, classes, labels, weights, checkpoint=checkpoint, **options)
         self._remember(feature_map, model, classes, labels[weights > 0])
         self.basis_labels_ = self._map.expander.labels_of_rows(classes[labels])
         self._vectors = vectors

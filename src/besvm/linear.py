@@ -27,9 +27,11 @@ from besvm._support.validation import (
     validated_source,
 )
 from besvm.blocks import MemoryBlocks, RowBlocks
+from besvm.blocks.checkpoint import Checkpoint
 from besvm.blocks.fill import by_blocks
 from besvm.blocks.stores import SourceBlocks, SparseBlocks, rows_per_block
 from besvm.solver.design import Intercept
+from besvm.solver.journal import Journal
 from besvm.solver.one_vs_one import fit_pairs
 from besvm.solver.one_vs_rest import fit_linear
 from besvm.solver.training import SOLVERS, LinearModel, Training
@@ -104,6 +106,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         labels: np.ndarray,
         weights: np.ndarray,
         memory: dict[str, Any] | None = None,
+        checkpoint: Checkpoint | None = None,
         **options: Any,
     ) -> LinearModel:
         """Train on finished features, with the parameters that both classifiers have."""
@@ -114,6 +117,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             memory=memory or {},
+            journal=None if checkpoint is None else Journal(checkpoint),
         )
         options |= {"probability": self.probability, "verbose": self.verbose}
         train: Callable[..., LinearModel] = fit_linear if self.multi_class == "ovr" or len(classes) == 2 else fit_pairs

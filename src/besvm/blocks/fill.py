@@ -8,6 +8,7 @@ import numpy as np
 from besvm._support.progress import progress
 from besvm._support.rows import n_rows, span
 from besvm._support.threads import slices
+from besvm.blocks.checkpoint import Checkpoint
 from besvm.blocks.stores import ComputedBlocks, DiskBlocks, MemoryBlocks, RowBlocks
 
 Out = TypeVar("Out", bound=Any)
@@ -31,30 +32,51 @@ def by_blocks(
 
     ``out`` is an array, or whatever takes ``out[rows] = block``; ``what`` is being done, says the bar.
     """
-    n = n_rows(X)
+    return _filled_rows(out, n_rows(X), rows_each, _of_rows(compute, X), what, verbose)
+
+
+def _filled_rows(
+    out: Out, n: int, rows_each: int, compute: Callable[[slice], np.ndarray], what: str, verbose: int
+) -> Out:
     with progress(what, n, verbose) as shown:
         for rows in slices(n, rows_each):
-            out[rows] = compute(span(X, rows), rows.start)
+            out[rows] = compute(rows)
             shown.advance(rows.stop - rows.start)
     return out
 
 
-def filled(source: Source, X: Any, storage: str = "memory", verbose: int = 0, folder: Any = None) -> Any:
+def filled(
+    source: Source,
+    X: Any,
+    storage: str = "memory",
+    verbose: int = 0,
+    folder: Any = None,
+    checkpoint: Checkpoint | None = None,
+) -> Any:
     """Return the RowBlocks of ``source`` over the rows of X, computed once (or, for "recompute", on every pass).
 
-    ``folder`` is where those on disk go; by default where Python's ``tempfile`` puts files.
+    ``folder`` is where those on disk go; by default where Python's ``tempfile`` puts files. Blocks that ``checkpoint``
+    keeps are not computed again, unless all are on every pass.
     """
     shape, rows_each = (n_rows(X), source.width), source.rows_each(X)
+    compute = _of_rows(source, X)
     if storage == "recompute":
-        return ComputedBlocks(shape, lambda rows: source(span(X, rows), rows.start), source.dtype, rows_each)
+        return ComputedBlocks(shape, compute, source.dtype, rows_each)
+    if checkpoint is not None:
+        checkpoint.check_room(shape[0] * shape[1] * source.dtype.itemsize)
+        rows_each, compute = checkpoint.rows_each(rows_each), checkpoint.blocks(compute)
     disk = storage == "disk"
     blocks = DiskBlocks(shape, source.dtype, folder) if disk else MemoryBlocks(np.empty(shape, dtype=source.dtype))
     try:
-        by_blocks(X, source, blocks.matrix, rows_each, "similarities to the basis", verbose)
+        _filled_rows(blocks.matrix, shape[0], rows_each, compute, "similarities to the basis", verbose)
     except BaseException:
         blocks.close()
         raise
     return blocks
+
+
+def _of_rows(compute: Callable[[Any, int], np.ndarray], X: Any) -> Callable[[slice], np.ndarray]:
+    return lambda rows: compute(span(X, rows), rows.start)
 
 
 def columns_of(blocks: RowBlocks, columns: np.ndarray, storage: str = "memory", folder: Any = None) -> RowBlocks:

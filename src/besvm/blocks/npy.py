@@ -94,7 +94,7 @@ class NpyMatrix:
     def seal(self) -> None:
         """Write a checksum behind the matrix, which now is finished."""
         with _explained(self.path.parent, SEAL_BYTES, self.advice), self._opened("r+b") as file:
-            file.write(_checksum(file, self._place(self.shape[0])))
+            write_seal(file)
 
     def _place(self, row: int) -> int:
         """Return where in the file a row begins."""
@@ -113,6 +113,12 @@ class NpyMatrix:
         with _explained(self.path.parent, n_bytes, self.advice), self._opened("r+b") as file:
             file.seek(self._place(rows.start))
             file.write(data.data)
+
+
+def write_seal(file: Any) -> None:
+    """Write a checksum behind all that is in a file."""
+    file.flush()
+    file.write(_checksum(file, os.fstat(file.fileno()).st_size))
 
 
 def check_seal(path: Path) -> None:

@@ -327,7 +327,7 @@ def solve_columns(
 
     def solved(columns: np.ndarray) -> Result:
         begin = None if start is None else (start[0][:, columns], start[1][columns])
-        own = journal and journal.part(f"from column {columns[0]}")
+        own = journal and journal.part(f"column{columns[0]}")
         return _solve(make, blocks, problem.keep(columns), tol, max_iter, begin, report, own)
 
     def alone(columns: np.ndarray) -> Result:
@@ -371,7 +371,7 @@ def _solve(
     for some in np.array_split(columns, min(2, len(columns))):
         near = (result.gap[some] <= NEAR).all()  # or else w = 0 is the better place to begin
         begin = (result.coef[:, some], result.intercept[some]) if near else None
-        own = journal and journal.part(f"float64 from column {some[0]}")
+        own = journal and journal.part(f"float64-{some[0]}")
         precise = begun(problem.keep(some), np.float64).begin(begin).run(tol, left, report, own)
         result = result.replaced(some, precise)
     return result
