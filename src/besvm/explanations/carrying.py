@@ -10,10 +10,10 @@ from scipy.linalg import cholesky
 
 from besvm._support.extras import optional
 from besvm._support.rows import n_rows
+from besvm._support.tables import table
 from besvm._support.validation import check_count, is_number, shown
 from besvm.explanations.exemplars import Basis, Exemplar, plain
 from besvm.explanations.models import Reading, check_room, read_model
-from besvm.explanations.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

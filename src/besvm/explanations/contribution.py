@@ -54,3 +54,8 @@ class Contribution(Exemplar):
             "contribution": list(self.contribution.values()),
             "share": list(self.share.values()),
         }
+
+
+def signed(value: float) -> str:
+    """Return what is added, to three digits with its sign."""
+    return f"{value:+.3g}" if abs(value) < 1e-3 or abs(value) >= 100 else f"{value:+.3f}"

@@ -9,11 +9,10 @@ import numpy as np
 
 from besvm._support.extras import optional
 from besvm._support.figures import COLORS, axes, in_style
-from besvm.explanations.contribution import Contribution
+from besvm.explanations.contribution import Contribution, signed
 from besvm.explanations.looks import Look
 from besvm.explanations.marks import Line, Mark, Run, image_marks, runs, series_lines, text_runs
 from besvm.explanations.pairs import Pair
-from besvm.explanations.table import signed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

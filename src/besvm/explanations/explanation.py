@@ -8,10 +8,10 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from besvm._support.extras import optional
+from besvm._support.tables import table
 from besvm._support.validation import check_count, shown
-from besvm.explanations.contribution import Contribution
+from besvm.explanations.contribution import Contribution, signed
 from besvm.explanations.exemplars import plain
-from besvm.explanations.table import signed, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

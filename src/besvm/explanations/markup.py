@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from besvm._support.png import png
-from besvm.explanations.contribution import Contribution
+from besvm.explanations.contribution import Contribution, signed
 from besvm.explanations.looks import Look
 from besvm.explanations.marks import Line, Mark, Run, image_marks, runs, series_lines, text_runs
 from besvm.explanations.pairs import Pair
-from besvm.explanations.table import signed
 
 FOR, AGAINST, MARKED = "#0b6e99", "#d9730d", "#e0a100"
 SIDE = 96  # pixels of an image
