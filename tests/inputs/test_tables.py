@@ -3,8 +3,11 @@
 import csv
 import io
 import math
+import sys
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -256,9 +259,6 @@ def test_broken_arff(write, old, new, sentence):
 
 
 def test_parquet(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet as pq
-
     path = tmp_path / "t.parquet"
     columns = {"age": [1, None, 3], "old": [True, False, None], "word": ["a", "b", None], "list": [[1], [2], [3]]}
     pq.write_table(pa.table({**columns, "label": ["x", "y", "x"]}), path)
@@ -272,8 +272,6 @@ def test_parquet(tmp_path):
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
-    import sys
-
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
     with pytest.raises(ImportError, match=r"reading Parquet files needs pyarrow; install besvm\[tables\]"):
