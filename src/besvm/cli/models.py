@@ -236,8 +236,9 @@ def prune(
     besvm prune pets.besvm pets/ -n 500 -o small.besvm
     besvm prune sex.besvm people.csv --max-loss 0.005
     """
-    from besvm.commands.prune import prune_file, said
+    from besvm.commands.prune import prune as it
+    from besvm.commands.prune import shown
 
     options = {"out": out, "curve": curve, "random": random, "label": label, "force": force}
-    done = prune_file(model, data, n=n, max_loss=max_loss, **options)  # type: ignore[arg-type]
-    show(as_json, done, said(done))
+    done = it(model, data, n=n, max_loss=max_loss, **options)  # type: ignore[arg-type]
+    show(as_json, done, shown(done))

@@ -27,10 +27,8 @@ def inspect(path: str) -> dict[str, Any]:
     """Return what a file says of itself, and the measures of the model in it."""
     from besvm.files import describe
 
-    if not Path(path).expanduser().is_file():
-        raise FileNotFoundError(f"{path!r} must be a model file, as `besvm train` writes it, but there is none")
-    found = describe(Path(path).expanduser())
     model = load_model(path, classifies=False)
+    found = describe(Path(path).expanduser())
     last = model[-1] if hasattr(model, "steps") else model
     return {
         "file": path,

@@ -78,7 +78,7 @@ def read(
     >>> data.said
     "people.csv: 3 rows of vectors, 1 number (height); classes in 'sex', the last column, as none is called label, ..."
     """
-    found = stream(
+    return stream(
         path,
         label=label,
         columns=columns,
@@ -87,9 +87,7 @@ def read(
         labels=labels,
         skip_unreadable=skip_unreadable,
         rows=TOGETHER,
-    )
-    check_fits(f"reading {found.name}", found.layout.nbytes, memory_limit, "fewer samples")
-    return _joined(found)
+    ).read(memory_limit)
 
 
 class Stream:
@@ -131,6 +129,11 @@ class Stream:
                 source=self.name,
                 said=layout.said,
             )
+
+    def read(self, memory_limit: Limit = None) -> Data:
+        """Return all samples at once, if they fit into memory; ``memory_limit`` as in :func:`read`."""
+        check_fits(f"reading {self.name}", self.layout.nbytes, memory_limit, "fewer samples")
+        return _joined(self)
 
 
 def stream(
