@@ -2,10 +2,8 @@
 
 import os
 import resource
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from typer.testing import CliRunner
 
 import besvm
 from besvm.cli import app
-from besvm.inputs import read
+from besvm.inputs import Data, read
 
 invoke = CliRunner().invoke
 TABLE = "a,b,label\n" + "".join(f"{k},{k % 5},{'xy'[k % 2]}\n" for k in range(20))
@@ -171,48 +169,11 @@ def test_a_full_device(here, out):
     assert not os.path.isfile("/dev/full")
 
 
-SLOW = """
-import sys, time
-import besvm.commands.training as training
-from besvm.cli import run
-from besvm.commands import interrupts
-
-def slow(self, X, y):
-    print("fitting", file=sys.stderr, flush=True)
-    try:
-        time.sleep(60)
-    except KeyboardInterrupt:  # as compiled code does now and then
-        time.sleep(60)
-
-interrupts.AGAIN = 0.2
-
-training.BESVMClassifier.fit = slow
-run()
-"""
-
-
-def test_ctrl_c_leaves_nothing(here, tmp_path):
-    out = tmp_path / "m.besvm"
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, "train", str(here / "good.csv"), "-o", str(out)],
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a background shell ignores it
-    )
-    while process.stderr.readline() != "fitting\n":
-        pass
-    time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=30)[1] == "besvm: interrupted; nothing was written\n"
-    assert process.returncode == 130
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_ctrl_c_while_writing_predictions_leaves_nothing(here, tmp_path, monkeypatch):
     from besvm.commands import predict
 
     def interrupted(samples):
-        yield ["1"], np.zeros((1, 2)), None
+        yield Data(np.zeros((1, 2)), None, "vectors", ["1"])
         raise KeyboardInterrupt
 
     monkeypatch.setattr(predict, "judged", interrupted)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from besvm.cli import options as o
-from besvm.cli.app import command, show
+from besvm.cli.program import command, show
 
 
 @command()

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from besvm.cli.app import command
+from besvm.cli.program import command
 
 
 @command()

@@ -10,7 +10,7 @@ from typing import Any
 
 from besvm._support.progress import printable, say
 
-WRONG, FAILED, INTERRUPTED = 2, 1, 130  # what was given is wrong; something failed on the way; Ctrl-C
+WRONG, FAILED = 2, 1  # what was given is wrong; something failed on the way
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 EXPECTED = (ValueError, TypeError, OSError, MemoryError, ImportError, RuntimeError)  # all else is a fault of ours
 UNWRITTEN = "cannot be written"
