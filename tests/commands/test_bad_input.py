@@ -25,6 +25,8 @@ def here(tmp_path_factory):
     (folder / "good.csv").write_text(TABLE)
     (folder / "empty.csv").write_text("")
     (folder / "broken.csv").write_text(TABLE.replace("7,2,y", "7,2"))
+    (folder / "blank.csv").write_text(TABLE.replace("7,2,y", "7,2,"))
+    (folder / "header.csv").write_text("a,b,label\n")
     (folder / "few.csv").write_text("a,label\n1,x\n2,y\n3,z\n")
     (folder / "one.csv").write_text("a,label\n1,x\n2,x\n3,x\n")
     (folder / "texts.csv").write_text("word,label\n" + "".join(f"word{k},{k % 2}\n" for k in range(9)))
@@ -94,6 +96,18 @@ MISTAKES = {
     "evaluate vectors.besvm pets": "vectors.besvm compares vectors, and pets must hold vectors",
     "inspect none.besvm": "'none.besvm' must be a model file",
     "inspect broken.besvm": "broken.besvm is no besvm model",
+    "evaluate vectors.besvm blank.csv": "blank.csv must have a class for every sample, got none for 8",
+    "explain vectors.besvm none.csv": "'none.csv' must be a file or folder",
+    "explain vectors.besvm header.csv": "header.csv must hold samples, but has none",
+    "explain images.besvm good.csv": "images.besvm compares images, and good.csv must hold images, but is a table",
+    "report none.besvm good.csv": "'none.besvm' must be a model file",
+    "report vectors.besvm pets": "vectors.besvm compares vectors, and pets must hold vectors, but is a folder",
+    "report vectors.besvm good.csv --label lable": "good.csv has no label column 'lable'",
+    "report vectors.besvm blank.csv": "blank.csv must have a class for every sample, got none for 8",
+    "report vectors.besvm good.csv -o /dev/full": "-o must be the name of a file, got '/dev/full', which is a device",
+    "prune vectors.besvm broken.csv -n 5": "line 9 of broken.csv must have 3 values",
+    "prune vectors.besvm blank.csv -n 5": "blank.csv must have a class for every sample, got none for 8",
+    "prune images.besvm good.csv -n 5": "images.besvm compares images, and good.csv must hold images",
     "select none.csv": "'none.csv' must be a file or folder",
     "select one.csv": "one.csv must have samples of at least two classes",
     "select good.csv -m rbff": "--measure must be a known name, got 'rbff'",

@@ -54,6 +54,8 @@ def find(samples: Stream, row: str) -> tuple[str, Any]:
         last = block if len(block.names) else last
     if number == -1 and last is not None:
         return last.names[-1], take(last.X, [len(last.names) - 1])
+    if not seen:
+        raise ValueError(f"{samples.name} must hold samples, but has none")
     raise ValueError(
         f"--row must be the name of a sample of {samples.name}, or its number, from 1 to {seen:,}, got {quoted(row)}"
     )
