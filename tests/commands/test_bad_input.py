@@ -1,5 +1,6 @@
 """Every mistake gets one sentence and an exit code, and nothing is half-written."""
 
+import errno
 import os
 import resource
 import subprocess
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 import besvm
 from besvm.cli import app
+from besvm.commands.errors import exit_code, is_of_output, sentence
 from besvm.inputs import Data, read
 
 invoke = CliRunner().invoke
@@ -169,6 +171,16 @@ def test_a_full_disk_leaves_nothing(here, tmp_path):
     assert it.returncode == 1
     assert said[-1] == f"besvm: {out} cannot be written: File too large"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_told_from_a_full_output():
+    """Whoever writes elsewhere says where; only standard output is left to whoever runs the command."""
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    elsewhere = OSError(errno.ENOSPC, "the features need 10 kB of disk; choose another folder")
+    assert is_of_output(full)
+    assert not is_of_output(elsewhere)
+    assert (exit_code(elsewhere), sentence(elsewhere)) == (1, elsewhere.strerror)
+    assert not is_of_output(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/a/file"))
 
 
 @pytest.mark.parametrize("out", [["-o", "/dev/full"], []])
