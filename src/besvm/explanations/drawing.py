@@ -59,7 +59,7 @@ def draw(explanation: Any, cls: Any, top: int) -> Figure:
     """Return the figure of the explanation of one class."""
     optional("matplotlib", "drawing an explanation")
     halves = [(explanation.towards(cls, top), FOR), (explanation.against(cls, top), AGAINST)]
-    drawn = [[(one, explanation.pair(one)) for one in found] for found, _ in halves]
+    drawn = [[(one, explanation.pair(one, cls)) for one in found] for found, _ in halves]
     heights = [[max(_height(pair), 0.35 + 0.15 * len(_lines(one, pair, cls))) for one, pair in half] for half in drawn]
     n_rows = max((len(half) for half in heights), default=0)
     rows = [max(half[k] for half in heights if k < len(half)) for k in range(n_rows)]
@@ -131,7 +131,7 @@ def _lines(one: Contribution, pair: Pair, cls: Any) -> list[str]:
         f"{signed(one.contribution[cls])}   ({100 * one.share[cls]:+.1f} %)",
         _short(f"{one.name}{label}", LETTERS),
         *textwrap.wrap(f"{one.measure}: {one.compared}", LETTERS)[:2],
-        *textwrap.wrap(pair.match.caption, LETTERS)[:2],
+        *textwrap.wrap(pair.match.words, LETTERS)[:2],
     ]
 
 

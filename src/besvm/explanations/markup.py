@@ -26,7 +26,7 @@ CELL = 'style="text-align:left;vertical-align:middle;padding:4px 12px 4px 0"'
 def html(explanation: Any, cls: Any, top: int) -> str:
     """Return the explanation of one class, with the ``top`` exemplars for and against it."""
     first = (explanation.towards(cls, 1) or explanation.against(cls, 1) or [None])[0]
-    sample = "" if first is None else _picture(explanation.pair(first).sample, [])
+    sample = "" if first is None else _picture(explanation.pair(first, cls).sample, [])
     parts = [
         '<div style="font:14px/1.45 system-ui,sans-serif;max-width:90em">',
         f"<p style='margin:0 0 8px'>Predicted: <b>{escape(str(explanation.prediction))}</b></p>",
@@ -66,7 +66,7 @@ def _list(explanation: Any, title: str, cls: Any, found: list[Contribution], col
     largest = max((abs(one.contribution[cls]) for one in explanation.contributions), default=0.0) or 1.0
     rows = []
     for one in found:
-        pair = explanation.pair(one)
+        pair = explanation.pair(one, cls)
         value = one.contribution[cls]
         rows.append(
             f"<tr><td {CELL}>{_bar(value / largest, color)}<br>{signed(value)} ({100 * one.share[cls]:+.1f} %)<br>"
@@ -79,7 +79,7 @@ def _list(explanation: Any, title: str, cls: Any, found: list[Contribution], col
 
 def _about(one: Contribution, pair: Pair) -> str:
     label = "" if one.label is None else f" ({one.label})"
-    lines = [f"{one.name}{label}", f"{one.measure}: {one.compared}", pair.match.caption]
+    lines = [f"{one.name}{label}", f"{one.measure}: {one.compared}", pair.match.words]
     return "<br>".join(escape(line) for line in lines if line)
 
 
