@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from besvm._support.rows import evenly_spaced, n_rows
+from besvm.explanations.exemplars import leading
 from besvm.explanations.models import Block, Reading
 from besvm.report.basis import Basis
 
 PILOT = 1000  # samples that tell how much an exemplar carries, before the pass over all of them
 FOR, AGAINST = 4, 2  # exemplars that are shown of those that pull towards a class, and away from it
-SHOWN = FOR + AGAINST
+SHOWN = FOR + AGAINST  # in that order
 SIZES = 14  # on the curve of accuracy against the number of exemplars
 COPIES = 4  # of a block's features while it is looked at
 
@@ -32,6 +33,8 @@ class Evidence:
         The exemplars that pull most, first towards, then away from the predicted class (0) and its rival (1); -1: none.
     pulls : ndarray of shape (n, 2, SHOWN, measures)
         What each adds to the class's score, by measure.
+    columns : ndarray of shape (n, 2, SHOWN)
+        Which of its columns leads: of a part, that is a region in which it was looked for.
     totals : ndarray of shape (n, 2)
         What all exemplars and the constant add up to.
     carries : ndarray of shape (exemplars,)
@@ -46,6 +49,7 @@ class Evidence:
     rival: np.ndarray
     chosen: np.ndarray
     pulls: np.ndarray
+    columns: np.ndarray
     totals: np.ndarray
     carries: np.ndarray
     leans: np.ndarray
@@ -66,7 +70,8 @@ def gather(reading: Reading, basis: Basis, X: Any, truth: np.ndarray) -> Evidenc
         work.look(block)
     leans = by_exemplar(basis, reading.weights.T)[0].T
     curve = [(int(size), right / n_rows(X)) for size, right in zip(work.sizes, work.right.tolist(), strict=True)]
-    return Evidence(work.scores, work.rival, work.chosen, work.pulls, work.totals, carries, leans, curve)
+    kept = {name: getattr(work, name) for name in ("scores", "rival", "chosen", "pulls", "columns", "totals")}
+    return Evidence(**kept, carries=carries, leans=leans, curve=curve)
 
 
 def by_exemplar(basis: Basis, columns: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -111,6 +116,7 @@ class _Pass:
         self.rival = np.empty(n, dtype=np.intp)
         self.chosen = np.full((n, 2, SHOWN), -1, dtype=np.int32)
         self.pulls = np.zeros((n, 2, SHOWN, len(measures)), dtype=np.float32)
+        self.columns = np.zeros((n, 2, SHOWN), dtype=np.int32)
         self.totals = np.empty((n, 2))
         rank = np.empty(len(carries), dtype=np.intp)
         rank[np.argsort(-carries, kind="stable")] = np.arange(len(carries))
@@ -157,6 +163,16 @@ class _Pass:
                 if part.shape[1]:
                     value = np.take_along_axis(part, np.maximum(place, 0), axis=1)
                     self.pulls[rows, side, there, m] = np.where(place < 0, 0, value)
+                    self._lead(added, rows, side, there, m, place)
+
+    def _lead(self, added: np.ndarray, rows: slice, side: int, there: slice, m: int, place: np.ndarray) -> None:
+        """Keep which columns lead of the exemplars of measure m at ``place``, where one has several; -1: none there."""
+        expander = self.basis.expander
+        each = expander.measures[m].similarity.columns_each
+        if each > 1:
+            own = added[:, expander.groups[m]].reshape(len(added), -1, each)
+            found = leading(np.take_along_axis(own, np.maximum(place, 0)[:, :, None], axis=1))
+            self.columns[rows, side, there] = np.where(place < 0, self.columns[rows, side, there], found)
 
 
 def smallest(values: np.ndarray, count: int) -> np.ndarray:
