@@ -9,7 +9,7 @@ import numpy as np
 from besvm.report.content import Content
 from besvm.report.data import Labelled
 from besvm.report.drawing import add_items
-from besvm.report.evidence import SHOWN, Evidence
+from besvm.report.evidence import FOR, SHOWN, Evidence
 from besvm.report.matches import add_matches
 from besvm.report.payload import Payload, smallest_unsigned
 
@@ -69,6 +69,7 @@ def _add_evidence(payload: Payload, content: Content, evidence: Evidence) -> dic
     payload.add_array("totals", evidence.totals[rows].astype(np.float32))
     return {
         "shown": SHOWN,
+        "towards": FOR,
         "measures": content.reading.map.expander.labels,
         "constants": [float(value) for value in content.reading.constant],
         "votes": content.reading.one_vs_one,

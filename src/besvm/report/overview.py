@@ -93,7 +93,7 @@ def _half(content: Content) -> tuple[int, float] | None:
 
 def _facts(content: Content) -> list[tuple[str, str]]:
     """Return what is known of the model, name by name."""
-    facts = [("Samples", f"{len(content.data):,} {content.data.kind}")]
+    facts = [("Kind of data", content.data.kind)] if content.data.kind != "anything" else []
     if content.data.source:
         facts.append(("Read from", content.data.source))
     reading = content.reading
@@ -102,11 +102,11 @@ def _facts(content: Content) -> list[tuple[str, str]]:
         given = [f"{name} ({m.n_exemplars:,})" for name, m in zip(expander.labels, expander.measures, strict=True)]
         facts += [
             ("Measures (exemplars)", ", ".join(given)),
-            ("Numbers in a feature vector", f"{expander.width:,}"),
+            ("Features", f"{expander.width:,}"),
             ("C", f"{linear.C_:g}" + (" (picked on held-out rows)" if hasattr(linear, "C_path_") else "")),
         ]
         if reading.one_vs_one:
-            facts.append(("Several classes", "by the votes of all pairs"))
+            facts.append(("Classes", "one-vs-one: every pair of classes votes"))
     known = getattr(reading.estimator if reading is not None else None, "facts_", {}) or {}
     facts += [
         (str(key).capitalize(), str(value)) for key, value in known.items() if isinstance(value, (str, int, float))
