@@ -64,10 +64,14 @@ def as_data(data: Any, likely: str) -> Labelled:
         raise ValueError(f"data must have a class for each of its {n} samples, got labels of shape {labels.shape}")
     if n == 0:
         raise ValueError("data must have at least one sample, got none")
-    called = [f"sample {row}" for row in range(n)] if names is None else [str(name) for name in names]
+    called = [f"sample {row}" for row in range(n)] if names is None else [_called(str(name)) for name in names]
     if len(called) != n:
         raise ValueError(f"data must have a name for each of its {n} samples, got {len(called)}")
     return Labelled(X, labels, kind or kind_of(X, likely), called, source)
+
+
+def _called(name: str) -> str:
+    return f"row {name}" if name.isdecimal() else name
 
 
 def kind_of(X: Any, likely: str = "") -> str:

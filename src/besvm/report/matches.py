@@ -17,7 +17,7 @@ from besvm.report.payload import Payload, packed
 from besvm.similarities.contract import Similarity
 from besvm.similarities.match import Match
 
-PAIRS = 16_000  # of samples and exemplars that a page shows the match of, at most
+PAIRS = 12_000  # of samples and exemplars that a page shows the match of, at most: each takes milliseconds
 BYTES = 4_000_000  # of a page that these may take
 TRIED = 50  # samples, evenly spaced, whose strongest matches tell what one takes
 CHUNK = 200  # samples that the page reads the matches of at a time
@@ -62,7 +62,7 @@ def planned(tried: list[Any]) -> int:
     Examples
     --------
     >>> planned([None] * 50), planned([{"pieces": [[k, k + 7, 3 * k, 3 * k + 7] for k in range(1000)]}]) < 2000
-    (16000, True)
+    (12000, True)
     """
     return min(PAIRS, BYTES * len(tried) // max(1, len(packed(tried))))
 

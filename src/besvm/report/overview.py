@@ -13,6 +13,15 @@ from besvm.report.content import Content
 from besvm.report.figures import calibration, confusion, per_class, worst_pairs
 from besvm.report.spectra import MeasureSpectrum, spectra_of
 
+FACTS = {  # kept with a model, and what to call them
+    "source": "Trained on",
+    "rows": "Training rows",
+    "label": "Column of the classes",
+    "pruned from": "Exemplars before pruning",
+    "seed": "Seed",
+    "besvm": "Trained with besvm",
+    "sklearn": "and scikit-learn",
+}
 MATRIX = 20  # classes that a confusion matrix shows
 PAIRS = 12  # of classes that are confused most
 
@@ -108,7 +117,9 @@ def _facts(content: Content) -> list[tuple[str, str]]:
         if reading.one_vs_one:
             facts.append(("Classes", "one-vs-one: every pair of classes votes"))
     known = getattr(reading.estimator if reading is not None else None, "facts_", {}) or {}
-    facts += [
-        (str(key).capitalize(), str(value)) for key, value in known.items() if isinstance(value, (str, int, float))
-    ]
-    return facts
+    told = {**FACTS, **{key: str(key).capitalize() for key in known if key not in FACTS and key != "kind"}}
+    return facts + [(told[key], _said(known[key])) for key in told if isinstance(known.get(key), (str, int, float))]
+
+
+def _said(value: str | float) -> str:
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

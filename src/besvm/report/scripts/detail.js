@@ -113,7 +113,8 @@ class Detail {
 
   async pull(i, side, { e, slot, each, total }, largest) {
     const { exemplars: gallery, data, about } = this, drawn = data.drawn[e] - 1, own = data.exemplarClasses[e];
-    const stacked = gallery.items.wide || gallery.items.form === "lines", found = await matchOf(about, i, side, slot);
+    const found = await matchOf(about, i, side, slot);
+    const stacked = gallery.items.wide || (gallery.items.form === "lines" && !found?.place);
     const match = await drawMatch(found, this.samples.items, gallery.items, i, drawn);
     const both = match && (found.pairs || found.pieces) && drawn >= 0; // the exemplar is drawn there too
     const split = about.measures.map((name, m) => [name, each[m]]).filter(([, value]) => value);
@@ -122,12 +123,18 @@ class Detail {
       both ? null : make("button", { type: "button", class: "drawn", "aria-label": `Open ${data.exemplarNames[e]}`, data: { exemplar: e } }, gallery.picture(e, stacked ? 56 : 96)),
       make("div", {},
         make("p", {}, make("button", { type: "button", class: "link name", data: { exemplar: e } }, own || data.exemplarNames[e]),
-          own ? make("small", {}, ` ${data.exemplarNames[e]}`) : null),
+          own ? make("small", {}, ` ${data.exemplarNames[e]}`) : null, this.compared(i, side, slot)),
         make("div", { class: "amount" },
           make("span", { class: "meter" }, make("i", { class: total < 0 ? "minus" : null, style: { width: `${100 * share}%` } })),
           make("b", { class: total < 0 ? "minus" : "plus" }, signed(total))),
         split.length > 1 ? make("p", { class: "note" }, byMeasure(split)) : null,
         match)));
+  }
+
+  // Whether a sample is more or less similar to an exemplar than samples usually are: both can speak for a class.
+  compared(i, side, slot) {
+    const sign = this.data.nearer?.[(2 * i + side) * this.about.shown + slot];
+    return sign ? make("span", { class: "usual" }, sign > 0 ? "more similar than usual" : "less similar than usual") : null;
   }
 
   exemplar(e) {
