@@ -10,7 +10,7 @@ import numpy as np
 
 from besvm._support.png import png
 from besvm.explanations.contribution import Contribution
-from besvm.explanations.looks import Look
+from besvm.explanations.looks import Look, value_text
 from besvm.explanations.marks import Line, Mark, Run, image_marks, runs, series_lines, text_runs
 from besvm.explanations.pairs import Pair
 from besvm.explanations.table import signed
@@ -165,8 +165,8 @@ def _text(some: list[Run]) -> str:
 
 def _values(values: list[tuple[Any, Any, Any, float]]) -> str:
     rows = [
-        f"<tr><td {CELL}>{escape(str(name))}</td><td {CELL}>{escape(str(x))}</td><td {CELL}>{escape(str(b))}</td>"
-        f"<td {CELL}>{_bar(alike, FOR)}</td></tr>"
+        f"<tr><td {CELL}>{escape(str(name))}</td><td {CELL}>{escape(value_text(x))}</td>"
+        f"<td {CELL}>{escape(value_text(b))}</td><td {CELL}>{_bar(alike, FOR)}</td></tr>"
         for name, x, b, alike in sorted(values, key=lambda one: -one[3])[:LISTED]
     ]
     return f"<table style='border-collapse:collapse;font-size:12px'>{''.join(rows)}</table>"
