@@ -201,6 +201,11 @@ KINDS = {
         pd.DataFrame({"age": rng.normal(size=60), "name": ["ann", "bob", "cy"] * 20}),
         np.arange(60) % 3,
     ),
+    "clouds": lambda rng: (
+        BESVMClassifier("sliced-wasserstein", basis=8, C=1.0),
+        [rng.normal(size=(4 + k % 3, 2)) for k in range(60)],
+        np.arange(60) % 2,
+    ),
     "pipeline": lambda rng: (
         make_pipeline(StandardScaler(), BESVMClassifier("rbf", basis=10, C=1.0)),
         rng.random((60, 4)),
@@ -224,7 +229,7 @@ def test_every_kind_of_data_and_model_has_a_page(kind, rng, tmp_path):
     text, found = page.read_text(), pieces_of(page)
     assert SAYS.get(kind, "Class by class") in text
     forms = {"series": "lines", "parts": "lines", "records": "texts", "precomputed": "none", "image parts": "pictures"}
-    forms |= {"mirrored": "pictures", "records with text": "texts"}
+    forms |= {"mirrored": "pictures", "records with text": "texts", "clouds": "texts"}
     assert found["about"]["samples"]["form"] == forms.get(kind, "lines")
     assert (found["about"]["n_exemplars"] > 0) == (kind not in ("linear", "another's"))
     if kind == "series":
@@ -239,6 +244,8 @@ def test_every_kind_of_data_and_model_has_a_page(kind, rng, tmp_path):
         assert found["about"]["note"] == ""  # its exemplars are kept as they were
     if kind == "parts":
         assert found["matches-0"][0]["0-0"]["size"] == [9]
+    if kind == "clouds":
+        assert "points of 2 numbers" in found["exemplars-texts"][0]
 
 
 def test_a_class_that_the_model_never_saw_counts_as_wrong(digit_model, frames, tmp_path):

@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 
 from besvm._support.rows import axes_of, items, n_rows, span
 from besvm._support.validation import check_labels_present, shown
+from besvm.explanations.looks import value_text
 
 MANY_VALUES = 40  # of a vector that is described in words; more are only drawn
 
@@ -114,20 +115,8 @@ def texts_of(X: Any, kind: str) -> list[str]:
         return [", ".join(f"{v:.4g}" for v in row) if len(row) <= MANY_VALUES else "" for row in rows]
     if kind == "records" and all(isinstance(item, Mapping) for item in items(X)):
         return [_record(item.items()) for item in items(X)]
-    return [item if isinstance(item, str) else " ".join(_value(item).split()) for item in items(X)]
+    return [item if isinstance(item, str) else " ".join(value_text(item).split()) for item in items(X)]
 
 
 def _record(pairs: Iterable[tuple[Any, Any]]) -> str:
-    return "  ·  ".join(f"{name}: {_value(value)}" for name, value in pairs)
-
-
-def _value(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, (float, np.floating)):
-        return f"{value:.4g}"
-    if isinstance(value, np.ndarray):
-        return np.array2string(value, precision=3, threshold=20, edgeitems=6)
-    if isinstance(value, (set, frozenset)):
-        return "{" + ", ".join(sorted(map(str, value))) + "}"
-    return str(value)
+    return "  ·  ".join(f"{name}: {value_text(value)}" for name, value in pairs)

@@ -10,6 +10,7 @@ from besvm._support.progress import progress
 from besvm._support.rows import evenly_spaced, span, take
 from besvm._support.threads import one_blas_thread, slices, workers
 from besvm.expand.features import Samples
+from besvm.explanations.looks import value_text
 from besvm.explanations.pairs import as_compared
 from besvm.report.content import Content
 from besvm.report.data import Labelled
@@ -147,7 +148,7 @@ def compact(match: Match, exemplar: Any) -> dict[str, Any]:
         out["pieces"] = [[int(place) for place in piece] for piece in match.pieces]
     elif match.values:
         rows = sorted(match.values, key=lambda row: -row[3])
-        out["values"] = [[str(name), str(x), str(b), round(float(alike), 3)] for name, x, b, alike in rows]
+        out["values"] = [[str(n), value_text(x), value_text(b), round(float(alike), 3)] for n, x, b, alike in rows]
     elif _flip(match, exemplar):
         out |= {"grid": [1, 1], "moves": [0, 0], "on": "sample", "flip": True}
     if match.words:

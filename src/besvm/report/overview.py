@@ -60,16 +60,17 @@ def _shown_matrix(matrix: np.ndarray) -> dict[str, Any]:
     """Return the confusions of all classes or, of many, of those that have most, each with how dark it is drawn."""
     off = matrix - np.diag(np.diag(matrix))
     errors = off.sum(axis=0) + off.sum(axis=1)
-    kept = np.sort(np.argsort(-errors, kind="stable")[:MATRIX])
+    most = MATRIX if len(matrix) <= MATRIX else min(MATRIX, int((errors > 0).sum())) or MATRIX
+    kept = np.sort(np.argsort(-errors, kind="stable")[:most])
     small = matrix[np.ix_(kept, kept)]
-    most = max(1, int(off.max()))
+    largest = max(1, int(off.max()))
     totals = np.maximum(1, matrix[kept].sum(axis=1))
     rows = []
     for a, number in enumerate(kept.tolist()):
         cells = []
         for b, other in enumerate(kept.tolist()):
             count = int(small[a, b])
-            dark = count / totals[a] if a == b else (count / most) ** 0.5
+            dark = count / totals[a] if a == b else (count / largest) ** 0.5
             cells.append({"truth": number, "predicted": other, "count": count, "dark": round(100 * float(dark))})
         rows.append({"number": number, "cells": cells})
     return {"rows": rows, "numbers": kept.tolist(), "left_out": len(matrix) - len(kept)}
