@@ -120,7 +120,7 @@ class Detail {
     const split = about.measures.map((name, m) => [name, each[m]]).filter(([, value]) => value);
     const share = Math.abs(total) / largest;
     return make("li", {}, make("div", { class: stacked ? "pull stacked" : "pull" },
-      both ? null : make("button", { type: "button", class: "drawn", "aria-label": `Open ${data.exemplarNames[e]}`, data: { exemplar: e } }, gallery.picture(e, stacked ? 56 : 96)),
+      both ? null : make("button", { type: "button", class: "drawn", "aria-label": `Open ${data.exemplarNames[e]}`, data: { exemplar: e } }, gallery.picture(e, stacked || gallery.items.form === "lines" ? 56 : 96)),
       make("div", {},
         make("p", {}, make("button", { type: "button", class: "link name", data: { exemplar: e } }, own || data.exemplarNames[e]),
           own ? make("small", {}, ` ${data.exemplarNames[e]}`) : null, this.compared(i, side, slot)),
