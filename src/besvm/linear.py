@@ -12,9 +12,10 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.any_source import as_source
 from besvm._support.dask_source import mapped
 from besvm._support.public import public
-from besvm._support.row_source import RowSource, as_source, is_dask
+from besvm._support.row_source import RowSource, is_dask
 from besvm._support.threads import workers
 from besvm._support.validation import (
     atomic_fit,

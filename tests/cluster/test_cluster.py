@@ -167,18 +167,15 @@ def test_workers_that_are_killed_in_mid_fit_and_one_that_joins(data, params, alo
         same(running.result(timeout=300), alone)
 
 
-def test_workers_with_too_little_memory_are_refused_before_anything_is_computed(data):
+def test_workers_with_too_little_memory_are_refused_before_anything_is_computed():
     from distributed import Client, LocalCluster
 
-    with (
-        LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50, memory_limit="300 MB"
-        ) as cluster,
-        Client(cluster) as client,
-        pytest.raises(MemoryError, match=r"must stay within the 300\.0 MB of 1 workers together, but needs"),
-    ):
-        rows = np.random.default_rng(0).standard_normal((100_000, 2), dtype=np.float32)
-        BESVMClassifier("rbf", basis=1000, client=client).fit(rows, np.arange(100_000) % 2)
+    rows = np.random.default_rng(0).standard_normal((100_000, 2), dtype=np.float32)
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50, "memory_limit": "300 MB"}
+    with LocalCluster(n_workers=1, **options) as cluster, Client(cluster) as client:
+        model = BESVMClassifier("rbf", basis=1000, client=client)
+        with pytest.raises(MemoryError, match=r"must stay within the 300 MB of 1 workers together, but needs"):
+            model.fit(rows, np.arange(100_000) % 2)
 
 
 def test_a_search_over_the_cluster(client, data):

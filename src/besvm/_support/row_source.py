@@ -9,13 +9,11 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from besvm._support.public import public
 
 READ_BYTES = 1 << 23  # that are read at a time
 NEAR_BYTES = 1 << 16  # rows that lie no farther apart are read in one go, with what lies between them
-NUMBERS = "biuf"  # kinds of dtypes
 
 
 @public("besvm.sources")
@@ -211,23 +209,6 @@ class Vectors(RowSource):
 def is_dask(X: Any) -> bool:
     """Say whether X is a Dask collection; nothing is imported to find out."""
     return hasattr(X, "__dask_graph__") and type(X).__module__.partition(".")[0].startswith("dask")
-
-
-def as_source(X: Any) -> RowSource | None:
-    """Return X as a source if it is one, or an array that is not known to be in memory; else None."""
-    if isinstance(X, RowSource):
-        return X
-    if is_dask(X):
-        from besvm._support.dask_source import DaskSource
-
-        return DaskSource(X)
-    if isinstance(X, np.memmap):
-        return ArraySource(X) if X.ndim else None
-    if isinstance(X, (np.ndarray, np.generic)) or issparse(X) or hasattr(X, "iloc") or not hasattr(X, "__getitem__"):
-        return None
-    shape, dtype = getattr(X, "shape", None), getattr(X, "dtype", None)
-    rows = isinstance(shape, tuple) and len(shape) > 0
-    return ArraySource(X) if rows and isinstance(dtype, np.dtype) and dtype.kind in NUMBERS else None
 
 
 def _runs(rows: np.ndarray, near: int, most: int) -> Iterator[np.ndarray]:

@@ -309,8 +309,8 @@ def named(what: str, rows: slice) -> str:
     return f"{what}-{rows.start:,}-to-{rows.stop:,}-{next(_numbers)}"
 
 
-def sent(client: Any, fn: Callable[..., Any]) -> Any:
-    """Return the future of a function: it goes out once, as a task of its own, however many blocks wait for it."""
+def sent(client: Any, fn: Any) -> Any:
+    """Return the future of what tasks call: it goes out once, as a task of its own, however many wait for it."""
     import cloudpickle  # comes with Dask
 
     return client.submit(partial(cloudpickle.loads, cloudpickle.dumps(fn)), key=f"function-{next(_numbers)}")
