@@ -22,7 +22,8 @@ from besvm.normalize.affine import fit_mean_norm
 from besvm.pruning.projection import Moments
 from besvm.pruning.ranking import AT_ONCE, eliminated
 from besvm.solver.newton import solve
-from besvm.solver.problem import Problem, Result
+from besvm.solver.problem import Problem
+from besvm.solver.result import Result
 
 M2 = ["H8R", "H4(2,0)", "H4(0,1)", "H8(1,0)"]
 SIZES = (500, 250, 125)

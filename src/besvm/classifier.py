@@ -13,12 +13,15 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.dask_source import mapped
 from besvm._support.progress import say
 from besvm._support.public import public
+from besvm._support.row_source import is_dask
 from besvm._support.rows import n_rows
 from besvm._support.threads import one_blas_thread, workers
 from besvm._support.validation import atomic_fit, check_choice, check_vectors, make_rng
 from besvm.blocks import RowBlocks
+from besvm.blocks.cluster import check_cluster, client_for, filled_on, plan_on
 from besvm.blocks.fill import by_blocks, filled
 from besvm.blocks.plan import plan_training
 from besvm.expand import Expander, FeatureMap, fit_expander, learn_feature_map, mark_input, training_set
@@ -73,6 +76,9 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         similarities, and the state of the solver. They are found by a hash of the data, of the parameters that matter
         to the result, and of the source files of the measures; a folder of others is refused. What was damaged is
         computed anew.
+    client : distributed.Client or str, optional
+        A Dask cluster, or its address: its workers compute and hold the features, and train. By default Dask arrays,
+        DataFrames and bags are trained on by the current client, all else by this process. The model is the same.
     n_jobs : int, optional
         Threads (processes, for a Python function); by default all that BLAS may use. A Similarity of your own is called
         by several threads if it declares itself ``parallel``, and else by one.
@@ -130,6 +136,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         storage: str = "auto",
         memory_limit: int | float | str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        client: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -149,6 +156,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         self.storage = storage
         self.memory_limit = memory_limit
         self.checkpoint = checkpoint
+        self.client = client
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -174,11 +182,12 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight, by_blocks=True)
         resumable = None if self.checkpoint is None else Resumable(self, X, classes[labels], weights)
         rng = make_rng(self.random_state) if resumable is None else resumable.rng(self.random_state)
-        with workers(self.n_jobs):
+        with workers(self.n_jobs), client_for(self.client, X) as client:
             expander = fit_expander(X, classes[labels], measures, self.basis, rng, weights, self.memory_limit)
             checkpoint = None if resumable is None else resumable.of(expander)
             fill = partial(filled, checkpoint=checkpoint)
-            with self._expanded(expander, X, classes, labels, weights, fill) as (feature_map, blocks, options):
+            expanded = self._expanded(expander, X, classes, labels, weights, fill, client=client)
+            with expanded as (feature_map, blocks, options):
                 model = self._train(blocks, classes, labels, weights, checkpoint=checkpoint, **options)
         self._remember(feature_map, model, classes, labels[weights > 0])
         self.basis_labels_ = self._map.expander.labels_of_rows(classes[labels])
@@ -195,10 +204,12 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         weights: np.ndarray,
         fill: Callable[..., RowBlocks] = filled,
         held: int = 0,
+        client: Any = None,
     ) -> Iterator[tuple[FeatureMap, RowBlocks, dict[str, Any]]]:
         """Give the feature map that X teaches, the features of X, and what training on them needs to be told.
 
         ``fill`` computes the similarities, or has them already; ``held`` bytes are taken meanwhile by somebody else.
+        With a ``client`` its workers do it.
         """
         normalization, n = as_normalization(self.normalize), n_rows(X)
         width, itemsize = expander.width, expander.dtype.itemsize
@@ -208,20 +219,28 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
             beside += itemsize * width * largest_pair(labels)
             if self.multi_class == "ovo-pair-basis":
                 options["basis_labels"] = _labels_of_columns(expander, labels, classes)
-        chosen = plan_training(
-            n,
-            width,
-            itemsize,
-            n_columns(n, len(classes), self.probability or self.C == "auto"),
-            penalty=self.penalty,
-            beside=beside,
-            row=expander.row_bytes,
-            storage=self.storage,
-            memory_limit=self.memory_limit,
-        )
+        columns = n_columns(n, len(classes), self.probability or self.C == "auto")
+        if client is not None:
+            check_cluster(self.penalty, self.multi_class if len(classes) > 2 else "ovr")
+            chosen = plan_on(client, n, width, itemsize, columns)
+        else:
+            chosen = plan_training(
+                n,
+                width,
+                itemsize,
+                columns,
+                penalty=self.penalty,
+                beside=beside,
+                row=expander.row_bytes,
+                storage=self.storage,
+                memory_limit=self.memory_limit,
+            )
         say(self.verbose, str(chosen))
         self.storage_, self.n_rows_ = chosen.storage, n
-        blocks = fill(expander, X, chosen.storage, self.verbose, chosen.folder)
+        if client is None:
+            blocks = fill(expander, X, chosen.storage, self.verbose, chosen.folder)
+        else:
+            blocks = filled_on(client, expander, X, self.verbose)
         with blocks, workers(chosen.n_jobs):
             feature_map = learn_feature_map(expander, blocks, normalization, X, labels, weights)
             yield feature_map, blocks, {"memory": chosen.solver_options, **options}
@@ -243,6 +262,8 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         counts the votes of). With an "l1" penalty they are the features of the exemplars that are left.
         """
         check_is_fitted(self, "coef_")
+        if is_dask(X):
+            return mapped(X, self.transform, self._map.expander.dtype, self.coef_.shape[1])
         return self._by_blocks(X, self._map, self.coef_.shape[1], self._map.expander.dtype, "similarities to the basis")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -266,6 +287,16 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         with workers(self.n_jobs):
             out = np.empty((n_rows(X), width), dtype=dtype)
             return by_blocks(X, compute, out, self._map.expander.rows_each(X), what, self.verbose)
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an estimator with the same parameters; a client, which cannot be copied, is shared."""
+        client, self.client = self.client, None
+        try:
+            copy: Self = super().__sklearn_clone__()
+        finally:
+            self.client = client
+        copy.client = client
+        return copy
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

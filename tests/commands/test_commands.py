@@ -163,7 +163,6 @@ def test_from_standard_input(folder, iris, tmp_path):
 
 def test_blocks_predict_what_the_whole_does(folder, iris, monkeypatch):
     whole = run("predict", iris, folder / "vectors.csv").stdout
-    monkeypatch.setattr("besvm.inputs.reading.ROWS", 7)
     from besvm.commands import models
 
     stream = models.stream

@@ -12,7 +12,8 @@ from besvm.blocks import MemoryBlocks
 from besvm.blocks.stores import SparseBlocks
 from besvm.solver.l1 import solve_l1
 from besvm.solver.newton import solve
-from besvm.solver.problem import Problem, Result
+from besvm.solver.problem import Problem
+from besvm.solver.result import Result
 from stores import STORES, make, one_vs_rest
 
 both = pytest.mark.parametrize("solver", [solve, solve_l1])

@@ -16,7 +16,8 @@ from besvm.blocks.estimates import PACKED, last_rank, newton_bytes
 from besvm.normalize.affine import fit_mean_norm
 from besvm.similarities.contract import Similarity
 from besvm.solver.newton import solve
-from besvm.solver.problem import Problem, Result
+from besvm.solver.problem import Problem
+from besvm.solver.result import Result
 
 SIMILARITY = 16  # bytes for every similarity: as it comes, checked, and copied
 SETTLED = 1e-2  # the tolerance of the solver: an order of the rows is wanted, not a model

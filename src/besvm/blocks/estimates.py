@@ -17,7 +17,8 @@ MOST_SAMPLED = 2048  # weights of a Hessian that is formed whole
 ROWS_PER_WEIGHT, SAMPLE = 8, 1 << 24  # rows that it is formed from, or numbers in them: whichever is more
 KEPT = 3 << 24  # what the allocator keeps of all that was freed
 COMPUTED = 8  # blocks: one of similarities, what a similarity takes beside it, and what is compiled on first use
-ROW_ARRAYS = 10  # arrays of (n, n_columns) that a solver holds at once
+ROW_ARRAYS = 5  # arrays of (n, n_columns) that the L2 solver holds at once: slacks, change, products, margins of two C
+L1_ROW_ARRAYS = 10  # the same of the L1 solver, which works on whole arrays
 COLUMN_ARRAYS = 12  # of (width, n_columns), in float64
 SKETCH_ARRAYS = 5  # of (width, test vectors), in float64
 PACKED = 5  # times the exemplars: themselves, what is packed of them, and what packing makes for a while
@@ -40,7 +41,7 @@ def last_rank(size: int) -> int:
 
 
 def sample_rows(n: int, size: int) -> int:
-    """Return how many rows a Hessian is formed from, where it is formed whole; 0: it would be too large."""
+    """Return how many rows a Hessian of this size is formed from; 0: it would be too large."""
     return 0 if size > MOST_SAMPLED else min(n, max(ROWS_PER_WEIGHT * size, SAMPLE // size))
 
 
@@ -73,13 +74,14 @@ def newton_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str
     """
     size = width + 1
     # with the coordinates of the last preconditioner, where the next C of a path calls for another
-    rows = n * (itemsize * (ROW_ARRAYS * n_columns + max_rank) + n_columns + 16)
+    rows = n * (itemsize * ROW_ARRAYS * n_columns + 2 * n_columns + 32)
+    rows += itemsize * sample_rows(n, max_rank) * max_rank
     columns = size * 8 * COLUMN_ARRAYS * n_columns
     tests = size * 2 * max_rank
     sketch = 8 * SKETCH_ARRAYS * tests + _pass_bytes(n, width, itemsize, storage, n_jobs, itemsize * tests)
     passing = _pass_bytes(n, width, itemsize, storage, n_jobs, itemsize * size * n_columns)
     steps = passing + max(
-        _factor_bytes(n, max_rank, n_columns, itemsize, n_jobs) + itemsize * size * max_rank,
+        _factor_bytes(sample_rows(n, max_rank), max_rank, n_columns, itemsize, n_jobs) + itemsize * size * max_rank,
         _factor_bytes(sample_rows(n, size), size, n_columns, itemsize, n_jobs) if sampled(size, max_rank) else 0,
     )
     return rows + columns + max(sketch, steps)
@@ -110,7 +112,7 @@ def l1_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str, n_
     gathered = 4 * at_once * min(itemsize * n * size, COARSE_BYTES)
     block = min(DISK_BYTES, itemsize * n * width) if storage == "disk" else 0  # of memory, blocks are views
     passing = _pass_bytes(n, width, itemsize, storage, n_jobs, max(block, itemsize * size * n_columns))
-    return (ROW_ARRAYS * itemsize * n + 8 * COLUMN_ARRAYS * size) * n_columns + hessians + gathered + passing
+    return (L1_ROW_ARRAYS * itemsize * n + 8 * COLUMN_ARRAYS * size) * n_columns + hessians + gathered + passing
 
 
 def _pass_bytes(n: int, width: int, itemsize: int, storage: str, n_jobs: int, result: int) -> int:

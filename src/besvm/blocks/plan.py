@@ -51,7 +51,7 @@ def check_fits(what: str, need: int, memory_limit: Limit, instead: str = "fewer 
 class Plan:
     """Where the features go, what training may take, and why."""
 
-    storage: str  # "memory", "disk" or "recompute"
+    storage: str  # "memory", "disk", "recompute" or "cluster"
     solver_options: dict[str, Any]  # what the solver must be told to keep to the plan
     n_jobs: int | None  # threads, where the blocks of all of them would break the limit; None: all
     folder: Path | None  # where files go, if the features live on disk
@@ -62,7 +62,9 @@ class Plan:
 
     def __str__(self) -> str:
         need = f"the features take {show_bytes(self.features)} and training {show_bytes(self.work)} more"
-        where = {"memory": "in memory", "disk": "on disk", "recompute": "computed anew on every pass"}[self.storage]
+        where = {"memory": "in memory", "disk": "on disk", "recompute": "computed anew on every pass"}.get(
+            self.storage, "on the workers of the cluster"
+        )
         fewer = "" if self.n_jobs is None else f", by only {self.n_jobs} threads"
         return f"features {where}: {need}{fewer}; the limit is {show_bytes(self.limit)}{self.note}"
 

@@ -11,6 +11,7 @@ import numpy as np
 from besvm._support.row_source import RowSource
 from besvm._support.threads import begun_ahead, slices, thread_map
 from besvm.blocks.npy import NpyMatrix
+from besvm.blocks.state import LocalState, RowState, added
 
 T = TypeVar("T")
 CACHE_BYTES = 1 << 22  # a block that the second product of a pass still finds in the cache
@@ -44,14 +45,11 @@ class RowBlocks(ABC):
 
     def sum(self, fn: Callable[[slice, Any], tuple[Any, ...]], coarse: bool = False) -> tuple[Any, ...]:
         """Return the sums, item by item, of the tuples that ``fn`` gives; always added in row order."""
-        totals: list[Any] = []
-        for parts in self.map(fn, coarse):
-            if not totals:
-                totals = [np.array(part, dtype=np.float64) for part in parts]
-            else:
-                for total, part in zip(totals, parts, strict=True):
-                    total += part
-        return tuple(totals)
+        return added(self.map(fn, coarse))
+
+    def state(self, dtype: Any = None) -> RowState:
+        """Return what a solver keeps of the rows: nothing yet. It sees the blocks in ``dtype``, by default as is."""
+        return LocalState(self, dtype)
 
     def close(self) -> None:  # noqa: B027  (most stores have nothing to give back)
         """Give back whatever the matrix holds."""
@@ -177,22 +175,6 @@ class ComputedBlocks(RowBlocks):
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
         compute = self._compute  # from now on, fn follows whenever a block is computed
         self._compute = lambda rows: fn(rows, compute(rows))
-
-
-class InFloat64(RowBlocks):
-    """Another matrix, seen in float64: each block is converted as it is read."""
-
-    def __init__(self, blocks: RowBlocks) -> None:
-        self.blocks = blocks
-        self.shape, self.dtype, self.sparse = blocks.shape, np.dtype(np.float64), blocks.sparse
-
-    def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
-        """Yield ``fn(rows, block)``, where the blocks are those of the other matrix."""
-        return self.blocks.map(lambda rows, block: fn(rows, block.astype(np.float64)), coarse)
-
-    def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
-        """Replace the blocks of the other matrix."""
-        self.blocks.update(fn)
 
 
 class DiskBlocks(RowBlocks):

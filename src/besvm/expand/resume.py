@@ -12,7 +12,14 @@ from besvm.blocks.checkpoint import Checkpoint, Part, open_checkpoint
 from besvm.expand.expander import Expander
 from besvm.expand.fingerprint import UnknownSourceError, besvm_sources, fingerprint, hash_of_rows
 
-INCIDENTAL = ("checkpoint", "n_jobs", "verbose", "memory_limit", "storage")  # do not matter to what is learned
+INCIDENTAL = (
+    "checkpoint",
+    "client",
+    "n_jobs",
+    "verbose",
+    "memory_limit",
+    "storage",
+)  # do not matter to what is learned
 ROOMS = (
     *("_support", "blocks", "similarities", "features", "normalize", "solver", "basis", "expand"),
     *("measures.py", "linear.py", "classifier.py"),

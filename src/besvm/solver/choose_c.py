@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from besvm.solver.calibration import held_out_scores
-from besvm.solver.problem import Problem, Result
+from besvm.solver.problem import Problem
+from besvm.solver.result import Result
 
 FIRST, FACTOR = 1.0, 10.0
 LOWEST, HIGHEST = 1e-4, 1e4

@@ -8,10 +8,13 @@ from typing import Any, Self
 import numpy as np
 
 from besvm._support.threads import thread_map, workers
-from besvm.blocks.stores import InFloat64, RowBlocks
+from besvm.blocks.state import Rows, RowState
+from besvm.blocks.stores import RowBlocks
 from besvm.solver.design import TINY, Design, Intercept
+from besvm.solver.journal import Journal
 from besvm.solver.preconditioner import Diagonal, Preconditioner
-from besvm.solver.problem import Problem, Result
+from besvm.solver.problem import Problem, targets
+from besvm.solver.result import MarginsLater, Result
 
 MAX_INTERCEPT = 30  # steps to the best intercept; three are usual
 SAFE = 0.25  # the share of the tolerance that rounding errors of float32 may come to
@@ -23,33 +26,55 @@ Start = tuple[np.ndarray, np.ndarray]
 
 
 class Columns(ABC):
-    """The state of a solve. All (n, k) and (D + 1, k) arrays hold only the columns still at work."""
+    """The state of a solve: W and what is as small here, the signs and slacks of all rows where the rows are.
 
-    per_column: tuple[str, ...] = ("signs", "slack", "W", "objective", "gap", "stalled")
+    All (n, k) and (D + 1, k) arrays hold only the columns still at work.
+    """
+
+    per_column: tuple[str, ...] = ("W", "objective", "gap", "stalled")
+    per_row: tuple[str, ...] = ("signs", "slack")
+    resumes: tuple[str, ...] = ()  # what must be known beside W to go on from it; none: only from the beginning
     patience = 1  # steps that bring nothing, for rounding errors, before a column is given up
     preconditioner: Preconditioner | Diagonal | None = None
     objective: np.ndarray  # (k,)
     gap: np.ndarray  # (k,) the duality gap, as a share of the objective
 
-    def __init__(self, blocks: RowBlocks, problem: Problem, C: float, intercept: Intercept) -> None:
-        self.design = Design(blocks, intercept)
+    def __init__(self, state: RowState, problem: Problem, C: float, intercept: Intercept) -> None:
+        self.state, self.problem, self.C = state, problem, C
+        self.all_columns = problem
+        self.anew = not state.lasting  # whether the slacks are computed from W at every step
+        self.design = Design(state, intercept)
         self.dtype = self.design.dtype
-        self.problem, self.C = replace(problem, weights=problem.weights.astype(self.dtype)), C
         self.free = intercept == "free"
-        self.size = self.design.measured(problem.weights, center=self.free)  # of a row of features
+        problem.begin(state, self.dtype)
+        self.size = self.design.measured(center=self.free)  # of a row of features
         if self.dtype == np.float64 and not np.isfinite(self.size):
             raise ValueError("the features must be numbers whose squares do not overflow; scale them down")
         self.penalty = np.ones((self.design.shape[1], 1))
         self.penalty[-1] = 0.0 if self.free else 1.0
-        self.signs = problem.signs()
-        self.W = np.zeros((self.design.shape[1], self.signs.shape[1]))  # (D + 1, k)
-        weights = self.problem.row_weights()
-        balance = (weights * self.signs).sum(axis=0, dtype=np.float64)
-        mass = np.broadcast_to(weights, self.signs.shape).sum(axis=0, dtype=np.float64)
-        self.W[-1] = self.design.constant * self._best_intercept(balance, mass)
-        # 1 - y f, negative beyond the margin: rounding spoils it less than it would a margin close to y
-        self.slack = 1 - self.signs * self.W[-1].astype(self.dtype)  # (n, k)
+        self.W = np.zeros((self.design.shape[1], len(problem.positive)))  # (D + 1, k)
+        self.W[-1] = self.design.constant * self._best_intercept(*self._balance())
+        intercepts = self.W[-1].astype(self.dtype)
+
+        def part(rows: Rows) -> tuple[()]:
+            # 1 - y f, negative beyond the margin: rounding spoils it less than it would a margin close to y
+            rows["slack"] = 1 - rows["signs"] * intercepts
+            return ()
+
+        state.sum(part, features=False)
         self.stalled = np.zeros(self.W.shape[1], dtype=int)  # steps in a row that brought nothing
+
+    def _balance(self) -> tuple[Any, ...]:
+        """Put the signs beside the rows; return c₊ - c₋ and c₊ + c₋, the weights on both sides, for every column."""
+        positive, weights_of = self.problem.positive, self.problem.row_weights()
+
+        def part(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+            rows["signs"] = signs = targets(rows["labels"], positive)
+            weights = weights_of(rows)
+            balance = (weights * signs).sum(axis=0, dtype=np.float64)
+            return balance, np.broadcast_to(weights, signs.shape).sum(axis=0, dtype=np.float64)
+
+        return self.state.sum(part, features=False)
 
     @abstractmethod
     def _best_intercept(self, balance: np.ndarray, mass: np.ndarray) -> np.ndarray:
@@ -72,49 +97,109 @@ class Columns(ABC):
         if start is not None:
             self.W = np.vstack(start).astype(np.float64)
             self.W[-1] += self.design.mean @ self.W[:-1]  # as seen from the mean
-            self.slack = 1 - self.signs * np.asfortranarray(self.design.product(self.W))
+            look = self._look()
+
+            def part(rows: Rows) -> tuple[()]:
+                look(rows)
+                return ()
+
+            self.design.n_passes += 1
+            self.state.sum(part)
         self._settle_intercept()
         self.evaluate()
         return self
 
-    def run(self, tol: float, max_iter: int, report: Report | None = None) -> Result:
+    def _look(self) -> Callable[[Rows], None]:
+        """Return what computes the signs and slacks of rows from their features and W."""
+        forward, positive = self.design.forward(self.W), self.problem.positive
+
+        def look(rows: Rows) -> None:
+            rows["signs"] = signs = targets(rows["labels"], positive)
+            rows["slack"] = 1 - signs * forward(rows.features)
+
+        return look
+
+    def run(self, tol: float, max_iter: int, report: Report | None = None, journal: Journal | None = None) -> Result:
         """Step until every column has converged, or can get no further."""
         K = self.W.shape[1]
         at = np.arange(K)  # the columns still at work
-        W, margins = np.empty_like(self.W), np.empty_like(self.slack)
-        objective, gap = np.empty(K), np.empty(K)
+        W, objective, gap = np.empty_like(self.W), np.empty(K), np.empty(K)
         n_iter = 0
-        while True:
-            W[:, at], margins[:, at] = self.W, self.signs * (1 - self.slack)
-            objective[at], gap[at] = self.objective, self.gap
+        keep_margins = self.state.lasting and journal is None
+        known = None if journal is None else journal.read()
+        if known is not None:
+            W, objective, gap, at, n_iter = self._take_up(known)
+        while len(at):
+            W[:, at], objective[at], gap[at] = self.W, self.objective, self.gap
             if report is not None:
                 report(f"step {n_iter}: {len(at)} of {K} columns at work, duality gap {self.gap.max():.1e}")
             going = ~(self.gap <= tol) & ((self.stalled < self.patience) | self.unfinished())
             going &= self.noise(self.W[:-1], self.objective) <= SAFE * tol
-            if not going.any() or n_iter >= max_iter:
-                break
+            going &= n_iter < max_iter
             if not going.all():
-                self._keep(going)
+                if keep_margins:
+                    self._note_margins(at, K)
                 at = at[going]
-            gained = self.step()
-            self.stalled = np.where(gained, 0, self.stalled + 1)
-            n_iter += 1
-        return self.result(W, margins, objective, gap, tol, n_iter)
+                self._keep(going)
+            if journal is not None:
+                self._write_down(journal, W=W, objective=objective, gap=gap, at=at, n_iter=np.array(n_iter))
+            if len(at):
+                gained = self.step()
+                self.stalled = np.where(gained, 0, self.stalled + 1)
+                n_iter += 1
+        return self.result(W, self.state.whole("margins") if keep_margins else None, objective, gap, tol, n_iter)
+
+    def _write_down(self, journal: Journal, **progress: np.ndarray) -> None:
+        """Write down where this solve is; one that cannot be taken up in the middle, where it ended."""
+        if self.resumes or not len(progress["at"]):
+            own = {name: getattr(self, name) for name in self.resumes}
+            journal.write(**progress, **own, n_passes=np.array(self.design.n_passes))
+
+    def _take_up(self, known: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+        """Go on where a solve was when it last wrote down how far it was."""
+        at, W = known["at"], known["W"]
+        self.design.n_passes = int(known["n_passes"])
+        if len(at):
+            self._keep(np.isin(np.arange(W.shape[1]), at))
+            self.W = np.ascontiguousarray(W[:, at])
+            for name in self.resumes:
+                setattr(self, name, known[name])
+            self.evaluate()
+        return W, known["objective"], known["gap"], at, int(known["n_iter"])
+
+    def _note_margins(self, at: np.ndarray, K: int) -> None:
+        """Keep the decision values of the columns at work, before some of them leave."""
+
+        def part(rows: Rows) -> tuple[()]:
+            margins = rows["signs"] * (1 - rows["slack"])
+            if len(at) < K:
+                margins, some = rows["margins"].copy(), margins
+                margins[:, at] = some
+            rows["margins"] = margins
+            return ()
+
+        self.state.sum(part, features=False)
 
     def result(
-        self, W: np.ndarray, margins: np.ndarray, objective: np.ndarray, gap: np.ndarray, tol: float, n_iter: int
+        self, W: np.ndarray, margins: np.ndarray | None, objective: np.ndarray, gap: np.ndarray, tol: float, n_iter: int
     ) -> Result:
-        """Return these weights, seen from the mean, as they are seen from zero, and how the solve ended."""
+        """Return these weights, seen from the mean, as they are seen from zero, and how the solve ended.
+
+        Without ``margins`` they are computed when they are asked for, and the next solve makes a preconditioner of its
+        own: it must not matter whether this one was interrupted.
+        """
+        intercept = self.design.constant * W[-1] - self.design.mean @ W[:-1]
+        shared = margins is not None and isinstance(self.preconditioner, Preconditioner)
         return Result(
             coef=W[:-1],
-            intercept=self.design.constant * W[-1] - self.design.mean @ W[:-1],
+            intercept=intercept,
             objective=objective,
             gap=gap,
             converged=gap <= tol,
             n_iter=n_iter,
             n_passes=self.design.n_passes,
-            margins=margins,
-            preconditioner=self.preconditioner,
+            margins=MarginsLater(self.state.blocks, W[:-1], intercept) if margins is None else margins,
+            preconditioner=self.preconditioner if shared else None,  # type: ignore[arg-type]
         )
 
     def noise(self, coef: np.ndarray, objective: np.ndarray) -> np.ndarray:
@@ -133,13 +218,20 @@ class Columns(ABC):
     def _keep(self, going: np.ndarray) -> None:
         """Go on with these columns alone."""
         self.problem = self.problem.keep(going)
-        for name in self.per_column:
-            setattr(self, name, getattr(self, name)[..., going])
+        self.state.select(self.per_row, going)
+        for name in self.per_column:  # in one layout: sums must not depend on which columns have left
+            setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., going]))
 
-    def _move(self, direction: np.ndarray, margin_change: np.ndarray, length: np.ndarray) -> None:
-        """Go so far in a direction."""
-        self.W = self.W + length * direction
-        self.slack -= length.astype(self.dtype) * self.signs * margin_change
+    def _move(self, direction: np.ndarray, length: np.ndarray) -> None:
+        """Go so far in a direction, which changes the margins by the rows' "change"."""
+        self.W = np.ascontiguousarray(self.W + length * direction)
+        lengths = length.astype(self.dtype)
+
+        def part(rows: Rows) -> tuple[()]:
+            rows["slack"] = rows["slack"] - lengths * rows["signs"] * rows["change"]
+            return ()
+
+        self.state.sum(part, features=False)
         self._settle_intercept()
 
     def _settle_intercept(self) -> None:
@@ -152,19 +244,14 @@ class Columns(ABC):
 
         That sum is falling and piecewise linear in the intercept, so Newton's method finds the place in a few steps.
         """
-        weights, positive = self.problem.row_weights(), self.signs > 0
-        apart = self.signs * self.slack  # y - f, which moves with the intercept alike in all rows
         shift = np.zeros(self.W.shape[1])
         low, high = np.full_like(shift, -np.inf), np.full_like(shift, np.inf)
-        last, exact = positive, False
-        for _ in range(MAX_INTERCEPT):
-            moved = apart - shift.astype(self.dtype)
-            active = (moved > 0) == positive
-            if exact and np.array_equal(active, last):
+        exact = False
+        for step in range(MAX_INTERCEPT):
+            excess, mass, n_changed = self._excess(shift, first=step == 0)
+            if exact and n_changed == 0:
                 break  # the sum is linear all the way from the last place
-            weighted = active * weights
-            excess = np.einsum("ij,ij->j", weighted, moved, dtype=np.float64) - target
-            mass = weighted.sum(axis=0, dtype=np.float64)
+            excess = excess - target
             low, high = np.where(excess > 0, shift, low), np.where(excess < 0, shift, high)
             proposal = shift + excess / np.maximum(mass, TINY)
             inside = ((proposal > low) & (proposal < high)) | ~(np.isfinite(low) & np.isfinite(high))
@@ -172,28 +259,57 @@ class Columns(ABC):
             middle = np.where(inside, 0, low) / 2 + np.where(inside, 0, high) / 2
             proposal = np.where(settled, shift, np.where(inside, proposal, middle))
             close = np.abs(proposal - shift) <= np.finfo(self.dtype).eps * (1 + np.abs(proposal))
-            shift, last, exact = proposal, active, bool((inside | settled).all())
+            shift, exact = proposal, bool((inside | settled).all())
             if close.all():
                 break
         self.W[-1] += shift
-        self.slack -= self.signs * shift.astype(self.dtype)
+        shifts = shift.astype(self.dtype)
+
+        def part(rows: Rows) -> tuple[()]:
+            rows["slack"] = rows["slack"] - rows["signs"] * shifts
+            return ()
+
+        self.state.sum(part, features=False)
+
+    def _excess(self, shift: np.ndarray, first: bool) -> tuple[Any, ...]:
+        """Return Σ cᵢ yᵢ max(0, slack) with the intercepts shifted, how fast it falls, and how many rows came or went.
+
+        The rows remember whether they were in, but ``first``.
+        """
+        shifts, weights_of = shift.astype(self.dtype), self.problem.row_weights()
+
+        def part(rows: Rows) -> tuple[Any, ...]:
+            signs = rows["signs"]
+            moved = signs * rows["slack"] - shifts  # y - f, which moves with the intercept alike in all rows
+            active = (moved > 0) == (signs > 0)
+            n_changed = active.size if first else np.count_nonzero(active != rows["active"])
+            rows["active"] = active
+            weighted = active * weights_of(rows)
+            excess = np.einsum("ij,ij->j", weighted, moved, dtype=np.float64)
+            return excess, weighted.sum(axis=0, dtype=np.float64), n_changed
+
+        return self.state.sum(part, features=False)
 
     def loss_gradient(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return, without C: the gradient (D + 1, k) of the loss, the loss (k,), and the sum of the slacks (k,)."""
+        weights_of, look = self.problem.row_weights(), self._look() if self.anew else None
+        if self.anew:
+            self.state.rewind()
 
-        def part(rows: slice, block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            signs, weights = self.signs[rows], self.problem.row_weights(rows)
-            slack = np.maximum(self.slack[rows], 0)
-            weighted = weights * slack
+        def part(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            if look is not None:
+                look(rows)
+            slack = np.maximum(rows["slack"], 0)
+            weighted = weights_of(rows) * slack
             loss = np.einsum("ij,ij->j", weighted, slack, dtype=np.float64)
-            return weighted * signs, loss, weighted.sum(axis=0, dtype=np.float64)
+            return weighted * rows["signs"], loss, weighted.sum(axis=0, dtype=np.float64)
 
         residual, loss, slacks = self.design.backward(part)
         return -2 * residual, loss, slacks
 
 
 def solve_columns(
-    make: Callable[[RowBlocks, Problem], Columns],
+    make: Callable[[RowState, Problem], Columns],
     blocks: RowBlocks,
     problem: Problem,
     together: int,
@@ -201,6 +317,7 @@ def solve_columns(
     max_iter: int,
     start: Start | None,
     report: Report | None,
+    journal: Journal | None = None,
 ) -> Result:
     """Solve so many columns ``together``, in the precision of the features or, where float32 falls short, in float64.
 
@@ -210,7 +327,8 @@ def solve_columns(
 
     def solved(columns: np.ndarray) -> Result:
         begin = None if start is None else (start[0][:, columns], start[1][columns])
-        return _solve(make, blocks, problem.keep(columns), tol, max_iter, begin, report)
+        own = journal and journal.part(f"column{columns[0]}")
+        return _solve(make, blocks, problem.keep(columns), tol, max_iter, begin, report, own)
 
     def alone(columns: np.ndarray) -> Result:
         with workers(1):
@@ -223,20 +341,27 @@ def solve_columns(
 
 
 def _solve(
-    make: Callable[[RowBlocks, Problem], Columns],
+    make: Callable[[RowState, Problem], Columns],
     blocks: RowBlocks,
     problem: Problem,
     tol: float,
     max_iter: int,
     start: Start | None,
     report: Report | None,
+    journal: Journal | None,
 ) -> Result:
-    state = make(blocks, problem)
+    def begun(problem: Problem, dtype: Any = None) -> Columns:
+        state = make(blocks.state(dtype), problem)
+        state.anew |= journal is not None and bool(state.resumes)
+        return state
+
+    state = begun(problem)
     if state.dtype == np.float64:
-        return state.begin(start).run(tol, max_iter, report)
+        return state.begin(start).run(tol, max_iter, report, journal)
     if not (SMALL <= state.size <= LARGE or state.size == 0):
-        return replace(make(InFloat64(blocks), problem).begin(start).run(tol, max_iter, report), precise=True)
-    result = state.begin(start).run(tol, max_iter, report)
+        precise = begun(problem, np.float64).begin(start).run(tol, max_iter, report, journal)
+        return replace(precise, precise=True)
+    result = state.begin(start).run(tol, max_iter, report, journal)
     columns = np.flatnonzero(~result.converged | ~(state.noise(result.coef, result.objective) <= SAFE * tol))
     del state
     left = max_iter - result.n_iter
@@ -246,6 +371,7 @@ def _solve(
     for some in np.array_split(columns, min(2, len(columns))):
         near = (result.gap[some] <= NEAR).all()  # or else w = 0 is the better place to begin
         begin = (result.coef[:, some], result.intercept[some]) if near else None
-        precise = make(InFloat64(blocks), problem.keep(some)).begin(begin).run(tol, left, report)
+        own = journal and journal.part(f"float64-{some[0]}")
+        precise = begun(problem.keep(some), np.float64).begin(begin).run(tol, left, report, own)
         result = result.replaced(some, precise)
     return result

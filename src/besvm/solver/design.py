@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import issparse
 
-from besvm.blocks.stores import RowBlocks
+from besvm.blocks.state import Rows, RowState
 
 TINY = float(np.finfo(np.float64).tiny)  # below any divisor: for columns in which no row weighs anything
 Intercept = Literal["free", "penalized", "none"]
@@ -15,33 +15,34 @@ Intercept = Literal["free", "penalized", "none"]
 class Design:
     """The matrix [φ - mean, ones]: features seen from their mean, with a constant column for the intercept.
 
-    Only products with φ itself are done block by block; what the mean and the constant add to them is done once.
+    Only products with φ itself are done block by block; what the mean and the constant add to them is done once. The
+    functions that go to the blocks hold what is as long as a row, never what is as long as a column.
     """
 
-    def __init__(self, blocks: RowBlocks, intercept: Intercept) -> None:
-        n, D = blocks.shape
-        self.blocks = blocks
+    def __init__(self, state: RowState, intercept: Intercept) -> None:
+        n, D = state.shape
+        self.state = state
         self.shape = (n, D + 1)
-        self.dtype = np.result_type(blocks.dtype, np.float32)
+        self.dtype = np.result_type(state.dtype, np.float32)
         self.mean = np.zeros(D)
         self.constant = 0.0 if intercept == "none" else 1.0
         self.n_passes = 0
 
-    def measured(self, weights: np.ndarray, center: bool) -> float:
+    def measured(self, center: bool) -> float:
         """Return the size of a row of features, the root of the mean square of its norm; infinite if it overflows.
 
         With ``center``, see the features from their weighted mean: a free intercept is then a problem of its own.
         """
-        weights = weights.astype(self.dtype)
 
-        def part(rows: slice, block: Any) -> tuple[Any, ...]:
+        def part(rows: Rows) -> tuple[Any, ...]:
+            block, weights = rows.features, rows["weights"]
             values = block.data if issparse(block) else block
-            total = block.T @ weights[rows] if center else 0.0
-            return np.vdot(values, values), weights[rows].sum(dtype=np.float64), total
+            total = block.T @ weights if center else 0.0
+            return np.vdot(values, values), weights.sum(dtype=np.float64), total
 
         self.n_passes += 1
         with np.errstate(over="ignore", invalid="ignore"):
-            squares, mass, total = self.blocks.sum(part)
+            squares, mass, total = self.state.sum(part)
         size = float(np.sqrt(squares / max(1, self.shape[0])))
         if center and np.isfinite(size):
             self.mean = total / np.maximum(mass, TINY)
@@ -59,58 +60,59 @@ class Design:
 
         return products
 
-    def backward(self, part: Callable[[slice, Any], tuple[Any, ...]], coarse: bool = False) -> tuple[Any, ...]:
+    def backward(self, part: Callable[[Rows], tuple[Any, ...]], coarse: bool = False) -> tuple[Any, ...]:
         """Return [φ - mean, constant]ᵀ @ R, of shape (D + 1, K), and the sums of whatever else ``part`` gives.
 
-        ``part(rows, block)`` returns the rows of R, then anything to be summed.
+        ``part(rows)`` returns the rows of R, then anything to be summed.
         """
 
-        def products(rows: slice, block: Any) -> tuple[Any, ...]:
-            R, *rest = part(rows, block)
+        def products(rows: Rows) -> tuple[Any, ...]:
+            R, *rest = part(rows)
+            block = rows.features
             inner = block.T @ R if issparse(block) else (R.T @ block).T  # the order BLAS is faster in
             return (inner, R.sum(axis=0, dtype=np.float64), *rest)
 
         self.n_passes += 1
-        inner, total, *rest = self.blocks.sum(products, coarse)
+        inner, total, *rest = self.state.sum(products, coarse=coarse)
         inner -= np.outer(self.mean, total)
         return (np.vstack([inner, self.constant * total]), *rest)
 
-    def product(self, V: np.ndarray) -> np.ndarray:
-        """Return [φ - mean, constant] @ V, of shape (n, K)."""
+    def product(self, name: str, V: np.ndarray) -> None:
+        """Keep [φ - mean, constant] @ V, of shape (n, K), under this name."""
         forward = self.forward(V)
-        out = np.empty((self.shape[0], V.shape[1]), dtype=self.dtype)
 
-        def fill(rows: slice, block: Any) -> None:
-            out[rows] = forward(block)
-
-        self.n_passes += 1
-        for _ in self.blocks.map(fill):
-            pass
-        return out
-
-    def rows(self, chosen: np.ndarray) -> np.ndarray:
-        """Return these rows of [φ - mean, constant], in ascending order, as a matrix of their own."""
-        out = np.empty((len(chosen), self.shape[1]), dtype=self.dtype)
-        out[:, -1] = self.constant
-        mean = self.mean.astype(self.dtype)
-
-        def fill(rows: slice, block: Any) -> None:
-            here = slice(*np.searchsorted(chosen, [rows.start, rows.stop]))
-            part = block[chosen[here] - rows.start]
-            out[here, :-1] = (part.toarray() if issparse(part) else part) - mean
+        def part(rows: Rows) -> tuple[Any, ...]:
+            rows[name] = forward(rows.features)
+            return ()
 
         self.n_passes += 1
-        for _ in self.blocks.map(fill):
-            pass
-        return out
+        self.state.sum(part)
 
-    def squares(self, weights: np.ndarray) -> np.ndarray:
+    def rows(self, chosen: np.ndarray, V: np.ndarray | None = None) -> np.ndarray:
+        """Return these rows of [φ - mean, constant], in ascending order, or of its product with V."""
+        mean, constant = self.mean.astype(self.dtype), self.constant
+        forward = None if V is None else self.forward(V)
+
+        def look(rows: Rows) -> np.ndarray:
+            block = rows.features
+            if forward is not None:
+                return forward(block)
+            out = np.empty((block.shape[0], block.shape[1] + 1), mean.dtype)
+            out[:, :-1] = (block.toarray() if issparse(block) else block) - mean
+            out[:, -1] = constant
+            return out
+
+        self.n_passes += 1
+        return self.state.take(chosen, look, features=True)
+
+    def squares(self, active: Callable[[Rows], np.ndarray]) -> np.ndarray:
         """Return the weighted sums of the squares of every column, of shape (D + 1, K), seen from zero."""
 
-        def part(rows: slice, block: Any) -> tuple[np.ndarray, ...]:
+        def part(rows: Rows) -> tuple[np.ndarray, ...]:
+            block, weights = rows.features, active(rows)
             squared = type(block)((block.data**2, block.indices, block.indptr), shape=block.shape, copy=False)
-            return squared.T @ weights[rows], weights[rows].sum(axis=0, dtype=np.float64)
+            return squared.T @ weights, weights.sum(axis=0, dtype=np.float64)
 
         self.n_passes += 1
-        inner, total = self.blocks.sum(part)
+        inner, total = self.state.sum(part)
         return np.vstack([inner, self.constant * total])

@@ -17,12 +17,15 @@ import numpy as np
 
 from besvm._support.threads import thread_map
 from besvm.blocks.estimates import HESSIAN_BYTES, l1_budget
-from besvm.blocks.stores import InFloat64, RowBlocks
+from besvm.blocks.state import LocalState, Rows, RowState
+from besvm.blocks.stores import RowBlocks
 from besvm.solver.columns import Columns, Report, Start, solve_columns
 from besvm.solver.design import TINY, Intercept
 from besvm.solver.interior import Interior
+from besvm.solver.journal import Journal
 from besvm.solver.l1_model import Model, shrunk, smallest_subgradient
-from besvm.solver.problem import Problem, Result
+from besvm.solver.problem import Problem
+from besvm.solver.result import Result
 
 LOOSE, TIGHT = 0.25, 0.1  # a model is minimized until its subgradient is such a share of what it was
 SMALL_SET, EXACT = 128, 1e-10
@@ -44,6 +47,7 @@ def solve_l1(
     start: Start | None = None,
     hessian_bytes: int = HESSIAN_BYTES,
     report: Report | None = None,
+    journal: Journal | None = None,
 ) -> Result:
     """Minimize the L1-penalized squared-hinge objective of every column of ``problem``.
 
@@ -68,6 +72,8 @@ def solve_l1(
     hessian_bytes : int
         What the Hessians may take. With less, fewer columns are solved together, and in the last resort a working set
         is smaller than the solution: more passes, for the same result.
+    journal : Journal, optional
+        Where the result is written down; a solve that was interrupted begins anew.
 
     Examples
     --------
@@ -82,18 +88,18 @@ def solve_l1(
     """
     together, limit = l1_budget(blocks.shape[1], blocks.dtype.itemsize, hessian_bytes)
 
-    def make(blocks: RowBlocks, problem: Problem) -> _ProximalNewton:
-        return _ProximalNewton(blocks, problem, C, intercept, limit)
+    def make(state: RowState, problem: Problem) -> _ProximalNewton:
+        return _ProximalNewton(state, problem, C, intercept, limit)
 
     n, D = blocks.shape
     dense = 8 * (D + 1) * (4 * n + 2 * (D + 1))  # for an interior-point method: rows and Hessian, with their copies
     if dense > hessian_bytes:
-        return solve_columns(make, blocks, problem, together, tol, max_iter, start, report)
-    result = solve_columns(make, blocks, problem, together, tol, min(max_iter, MOST_STEPS), start, report)
+        return solve_columns(make, blocks, problem, together, tol, max_iter, start, report, journal)
+    result = solve_columns(make, blocks, problem, together, tol, min(max_iter, MOST_STEPS), start, report, journal)
     columns = np.flatnonzero(~result.converged)
     if not len(columns) or result.n_iter >= max_iter:
         return result
-    inside = make(InFloat64(blocks), problem.keep(columns)).from_inside(tol, max_iter - result.n_iter)
+    inside = make(blocks.state(np.float64), problem.keep(columns)).from_inside(tol, max_iter - result.n_iter)
     better = inside.converged | (inside.objective < result.objective[columns])
     return result.replaced(columns[better], inside.keep(better)) if better.any() else result
 
@@ -102,14 +108,19 @@ class _ProximalNewton(Columns):
     """One solve with the sum of absolute values as penalty.
 
     Every column has a C of its own, which may begin low and is raised in stages to the one asked for. The loss, its
-    gradient and the sum of the slacks are kept without C, so that raising it takes no pass.
+    gradient and the sum of the slacks are kept without C, so that raising it takes no pass. The working sets need whole
+    columns of the rows' state, which therefore must be here.
     """
+
+    state: LocalState
 
     per_column = (*Columns.per_column, "loss_slope", "loss", "slacks", "stage", "bound", "reference")
     patience = 3  # the next step may lower the gap
 
-    def __init__(self, blocks: RowBlocks, problem: Problem, C: float, intercept: Intercept, limit: int) -> None:
-        super().__init__(blocks, problem, C, intercept)
+    def __init__(self, state: RowState, problem: Problem, C: float, intercept: Intercept, limit: int) -> None:
+        if not isinstance(state, LocalState):
+            raise ValueError("penalty='l1' needs its rows on one machine; take penalty='l2' on a cluster")
+        super().__init__(state, problem, C, intercept)
         self.models = [Model.empty(self.design, limit) for _ in problem.positive]
         self.stage = np.full(len(self.models), C)  # (k,) the C of every column at present
         self.bound = np.full(len(self.models), -np.inf)  # (k,) the best lower bound found for every objective
@@ -133,12 +144,13 @@ class _ProximalNewton(Columns):
     def from_inside(self, tol: float, max_iter: int) -> Result:
         """Solve all columns by an interior-point method, one after the other."""
         X = self.design.rows(np.arange(self.design.shape[0]))
-        weights = np.broadcast_to(self.C * self.problem.row_weights(), self.signs.shape)
+        all_signs = self.state.whole("signs")
+        weights = np.broadcast_to(self.C * self._weights(), all_signs.shape)
         at = slice(None) if self.design.constant else slice(-1)
         n_iter, bound, self.objective = 0, np.empty(len(self.models)), np.empty(len(self.models))
         for k in range(len(self.models)):
             rows = weights[:, k] > 0
-            signs = self.signs[rows, k]
+            signs = all_signs[rows, k]
             interior = Interior(signs[:, None] * X[rows, at], weights[rows, k], self.penalty[at, 0], signs)
             self.W[at, k], self.objective[k], bound[k], steps = interior.solve(tol, max_iter)
             n_iter = max(n_iter, steps)
@@ -150,8 +162,14 @@ class _ProximalNewton(Columns):
         super()._settle_intercept()
         if self.free or not self.design.constant:
             return
-        without = np.maximum(self.slack + self.signs * self.W[-1].astype(self.dtype), 0)
-        pull = np.einsum("ij,ij->j", self.problem.row_weights() * self.signs, without, dtype=np.float64)
+        intercepts, weights_of = self.W[-1].astype(self.dtype), self.problem.row_weights()
+
+        def part(rows: Rows) -> tuple[np.ndarray]:
+            signs = rows["signs"]
+            without = np.maximum(rows["slack"] + signs * intercepts, 0)
+            return (np.einsum("ij,ij->j", weights_of(rows) * signs, without, dtype=np.float64),)
+
+        (pull,) = self.state.sum(part, features=False)
         bound = 1 / (2 * self.stage)
         self._shift_intercept(np.clip(pull, -bound, bound))
         self.W[-1, np.abs(pull) <= bound] = 0  # exactly
@@ -211,9 +229,9 @@ class _ProximalNewton(Columns):
         direction = np.zeros_like(self.W)
         for k, change in enumerate(thread_map(self._minimized, range(len(self.models)))):
             direction[self.models[k].set, k] = change
-        margin_change = self.design.product(direction)
+        self.design.product("change", direction)
         before = self._objective(self.stage)
-        self._move(direction, margin_change, self._line_search(direction, margin_change))
+        self._move(direction, self._line_search(direction))
         self.evaluate()
         after = self._objective(self.stage)
         # rounding leaves a floor below which no step helps
@@ -222,13 +240,13 @@ class _ProximalNewton(Columns):
 
     def _update_models(self) -> None:
         """Let the working sets grow, and bring the Hessians on them up to date, in one pass."""
-        active = (self.slack > 0) * self.problem.row_weights()  # (n, k), the diagonals of all Hessians
+        active = (self.state.whole("slack") > 0) * self._weights()  # (n, k), the diagonals of all Hessians
         subgradient = self._subgradient(self.stage)
         columns = range(len(self.models))
         # each model is let go as its update begins, so that no two Hessians of a column are held
         updates = [self.models.pop(0).update(self.W[:, k], subgradient[:, k], active[:, k]) for k in columns]
         self.design.n_passes += 1
-        for rows, block in self.design.blocks.map(lambda rows, block: (rows, block), coarse=True):
+        for rows, block in self.state.map(lambda rows, block: (rows, block), coarse=True):
             for _ in thread_map(lambda update: update.add(rows, block), updates):  # noqa: B023  (used up here)
                 pass
         self.models = [update.finish() for update in updates]
@@ -242,25 +260,36 @@ class _ProximalNewton(Columns):
         w, gradient, penalty = self.W[model.set, k], self.loss_slope[model.set, k], self.penalty[model.set, 0]
         return model.minimize(w, gradient / 2, penalty / (2 * C), share)
 
-    def _line_search(self, direction: np.ndarray, margin_change: np.ndarray) -> np.ndarray:
+    def _weights(self) -> np.ndarray:
+        """Return the weights of all rows, (n, 1) or (n, k)."""
+        return self.state.all(self.problem.row_weights())
+
+    def _line_search(self, direction: np.ndarray) -> np.ndarray:
         """Return the step lengths 1, 1/2, 1/4, ... that bring enough, from the kept slacks.
 
         The first to be tried is 1, and not the best: only a whole step leaves at zero what the model puts there.
         """
-        weights = self.problem.row_weights()
         norm = (self.penalty * np.abs(self.W)).sum(axis=0)
         promised = (self.stage * self.loss_slope * direction).sum(axis=0) - norm
         promised += (self.penalty * np.abs(self.W + direction)).sum(axis=0)
-        change = self.signs * margin_change
         objective = self._objective(self.stage)
         rounding = np.finfo(self.dtype).eps * np.abs(objective)
         length = np.ones(len(norm))
         for _ in range(MAX_HALVINGS):
-            slack = np.maximum(self.slack - length.astype(self.dtype) * change, 0)
-            loss = np.einsum("ij,ij->j", weights * slack, slack, dtype=np.float64)
-            there = (self.penalty * np.abs(self.W + length * direction)).sum(axis=0) + self.stage * loss
+            there = (self.penalty * np.abs(self.W + length * direction)).sum(axis=0)
+            there += self.stage * self._loss_after(length)
             short = there - objective > ARMIJO * length * promised + rounding
             if not short.any():
                 break
             length = np.where(short, length / 2, length)
         return length
+
+    def _loss_after(self, length: np.ndarray) -> np.ndarray:
+        """Return the losses after so much of the direction."""
+        lengths, weights_of = length.astype(self.dtype), self.problem.row_weights()
+
+        def part(rows: Rows) -> tuple[np.ndarray]:
+            slack = np.maximum(rows["slack"] - lengths * (rows["signs"] * rows["change"]), 0)
+            return (np.einsum("ij,ij->j", weights_of(rows) * slack, slack, dtype=np.float64),)
+
+        return np.asarray(self.state.sum(part, features=False)[0])

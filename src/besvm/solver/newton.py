@@ -9,16 +9,20 @@ sketch of φᵀφ. The slacks 1 - y φ·w are kept, so that the exact line searc
 converged leaves the products.
 """
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 
 from besvm.blocks.estimates import sparse_columns
+from besvm.blocks.state import Rows, RowState
 from besvm.blocks.stores import RowBlocks
 from besvm.solver.columns import Columns, Report, Start, solve_columns
 from besvm.solver.design import TINY, Intercept
+from besvm.solver.journal import Journal
 from besvm.solver.preconditioner import Diagonal, Preconditioner, precondition
-from besvm.solver.problem import Problem, Result
+from besvm.solver.problem import Problem
+from besvm.solver.result import Result
 
 FIRST_GAP, GIVEN_GAP = 1e4, 1e2  # the gap that C is lowered to at first, at w = 0 and at a given solution
 STAGE, STAGE_GAP = 4.0, 1.0  # C is raised by this factor once the duality gap is this small
@@ -36,9 +40,10 @@ def solve(
     tol: float = 1e-3,
     max_iter: int = 500,
     start: Start | None = None,
-    preconditioner: Preconditioner | Diagonal | None = None,
+    preconditioner: Preconditioner | None = None,
     max_rank: int | None = None,
     report: Report | None = None,
+    journal: Journal | None = None,
 ) -> Result:
     """Minimize the squared-hinge objective of every column of ``problem``.
 
@@ -59,6 +64,8 @@ def solve(
         That of an earlier Result on the same features; it does not depend on C.
     max_rank : int, optional
         The most eigenvectors that a new preconditioner may take: less memory, and perhaps more passes.
+    journal : Journal, optional
+        Where every step is written down; a solve that was interrupted goes on from the last one, to the same end.
 
     Examples
     --------
@@ -71,11 +78,11 @@ def solve(
     (array([[0.8]]), array([ True]))
     """
 
-    def make(blocks: RowBlocks, problem: Problem) -> _Newton:
-        return _Newton(blocks, problem, C, intercept, preconditioner, max_rank)
+    def make(state: RowState, problem: Problem) -> _Newton:
+        return _Newton(state, problem, C, intercept, preconditioner, max_rank)
 
     together = sparse_columns(blocks.shape[1]) if blocks.sparse else len(problem.positive)
-    return solve_columns(make, blocks, problem, together, tol, max_iter, start, report)
+    return solve_columns(make, blocks, problem, together, tol, max_iter, start, report, journal)
 
 
 def solve_path(blocks: RowBlocks, problem: Problem, Cs: list[float] | np.ndarray, **options: Any) -> list[Result]:
@@ -103,17 +110,18 @@ class _Newton(Columns):
     """One solve with the squared norm as penalty."""
 
     per_column = (*Columns.per_column, "loss_slope", "loss", "stage")
+    resumes = ("stage", "stalled")
 
     def __init__(
         self,
-        blocks: RowBlocks,
+        state: RowState,
         problem: Problem,
         C: float,
         intercept: Intercept,
-        preconditioner: Preconditioner | Diagonal | None,
+        preconditioner: Preconditioner | None,
         max_rank: int | None,
     ) -> None:
-        super().__init__(blocks, problem, C, intercept)
+        super().__init__(state, problem, C, intercept)
         self.stage = np.full(len(problem.positive), C)  # (k,) the C of every column at present
         self.max_rank = max_rank
         if preconditioner is not None and preconditioner.dtype == self.dtype and preconditioner.serves(C):
@@ -159,68 +167,71 @@ class _Newton(Columns):
         near = (self._state_at(self.stage)[1] <= STAGE_GAP) | (self.stalled >= self.patience)
         self.stage = np.where(near, np.minimum(STAGE * self.stage, self.C), self.stage)
         if self.preconditioner is None:
-            weights = self.problem.row_weights().mean(axis=1)
-            self.preconditioner = precondition(self.design, weights, self.C, self.max_rank)
-        direction, margin_change = self._direction(self.preconditioner)
+            self.preconditioner = precondition(self.design, self.all_columns, self.C, self.max_rank)
+        direction = self._direction(self.preconditioner)
         before = self._state_at(self.stage)[0]
-        self._move(direction, margin_change, self._line_search(direction, margin_change))
+        self._move(direction, self._line_search(direction))
         self.evaluate()
         after = self._state_at(self.stage)[0]
         # rounding leaves a floor below which no step helps
         gained: np.ndarray = before - after > 0.1 * np.finfo(self.dtype).eps * np.abs(after)
         return gained
 
-    def _direction(self, preconditioner: Preconditioner | Diagonal) -> tuple[np.ndarray, np.ndarray]:
-        """Return the Newton direction (D + 1, k) and how far it moves the margins (n, k), by conjugate gradients."""
-        active = (self.slack > 0) * self.problem.row_weights()  # the diagonal of every Hessian
-        inverse = preconditioner.at(active, self.stage)
-        products = np.empty_like(self.slack)
-
-        def part(rows: slice, block: Any) -> tuple[np.ndarray, np.ndarray]:
-            products[rows] = forward(block)
-            weighted = active[rows] * products[rows]
-            return weighted, np.einsum("ij,ij->j", weighted, products[rows], dtype=np.float64)
-
-        X, margin_change = np.zeros_like(self.W), np.zeros_like(self.slack)
+    def _direction(self, preconditioner: Preconditioner | Diagonal) -> np.ndarray:
+        """Return the Newton direction (D + 1, k), by conjugate gradients; the rows keep how it changes the margins."""
+        inverse = preconditioner.at(self.state, active_weights(self.problem), self.stage)
+        X = np.zeros_like(self.W)
         R = -self._gradient(self.stage)
         target = FORCING * np.linalg.norm(R, axis=0)
         P = Z = inverse(R)
         rz = (R * Z).sum(axis=0)
+        lengths: list[np.ndarray] = []
         for _ in range(MAX_CG):
-            forward = self.design.forward(P)
-            HP_loss, squares = self.design.backward(part)
+            HP_loss, squares = self._times_hessian(P, lengths)
             HP = self.penalty * P + 2 * self.stage * HP_loss
             # P·HP as a sum of squares: where features are large, rounding would leave the product negative
             curvature = (self.penalty * P**2).sum(axis=0) + 2 * self.stage * squares
             alpha = rz / np.maximum(curvature, np.finfo(float).tiny)
+            lengths.append(alpha.astype(self.dtype))
             X += alpha * P
-            margin_change += alpha.astype(self.dtype) * products
             R = R - alpha * HP
             if (np.linalg.norm(R, axis=0) <= target).all():
                 break
             Z = inverse(R)
             rz, last = (R * Z).sum(axis=0), rz
             P = Z + rz / np.maximum(last, np.finfo(float).tiny) * P
-        return X, margin_change
+        self.state.sum(_adding(lengths), features=False)
+        return X
 
-    def _line_search(self, direction: np.ndarray, margin_change: np.ndarray) -> np.ndarray:
+    def _times_hessian(self, P: np.ndarray, lengths: list[np.ndarray]) -> tuple[Any, ...]:
+        """Return the Hessian of the loss, over 2C, times P, and that from both sides, column by column.
+
+        The rows keep φ·P as "products", once those of the pass before are part of "change".
+        """
+        forward, active_of, add = self.design.forward(P), active_weights(self.problem), _adding(lengths)
+
+        def part(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+            add(rows)
+            rows["products"] = forward(rows.features)
+            products = rows["products"]
+            weighted = active_of(rows) * products
+            return weighted, np.einsum("ij,ij->j", weighted, products, dtype=np.float64)
+
+        return self.design.backward(part)
+
+    def _line_search(self, direction: np.ndarray) -> np.ndarray:
         """Return the exact minimizer along the direction, column by column, from the kept slacks.
 
         The derivative is increasing and piecewise linear, so Newton's method finds its root in a few steps.
         """
-        weights = self.problem.row_weights()
-        change = self.signs * margin_change
         slope0 = (self.penalty * self.W * direction).sum(axis=0)
         curvature0 = (self.penalty * direction**2).sum(axis=0)
         low, high = np.zeros_like(slope0), np.full_like(slope0, np.inf)
         length = np.ones_like(slope0)
         for _ in range(MAX_LINE):
-            slack = self.slack - length.astype(self.dtype) * change
-            moving = weights * change * (slack > 0)
-            slope = (
-                slope0 + length * curvature0 - 2 * self.stage * np.einsum("ij,ij->j", moving, slack, dtype=np.float64)
-            )
-            curvature = curvature0 + 2 * self.stage * np.einsum("ij,ij->j", moving, change, dtype=np.float64)
+            pull, stiffness = self._along(length)
+            slope = slope0 + length * curvature0 - 2 * self.stage * pull
+            curvature = curvature0 + 2 * self.stage * stiffness
             low, high = np.where(slope < 0, length, low), np.where(slope > 0, length, high)
             proposal = length - slope / np.maximum(curvature, np.finfo(float).tiny)
             middle = np.where(np.isinf(high), 2 * length, (low + high) / 2)
@@ -230,3 +241,35 @@ class _Newton(Columns):
             if close.all():
                 break
         return length
+
+    def _along(self, length: np.ndarray) -> tuple[Any, ...]:
+        """Return how the loss, over 2, falls along the direction after so much of it, and how that changes."""
+        lengths, weights_of = length.astype(self.dtype), self.problem.row_weights()
+
+        def part(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+            change = rows["signs"] * rows["change"]
+            slack = rows["slack"] - lengths * change
+            moving = weights_of(rows) * change * (slack > 0)
+            pull = np.einsum("ij,ij->j", moving, slack, dtype=np.float64)
+            return pull, np.einsum("ij,ij->j", moving, change, dtype=np.float64)
+
+        return self.state.sum(part, features=False)
+
+
+def active_weights(problem: Problem) -> Callable[[Rows], np.ndarray]:
+    """Return what gives the diagonals of the Hessians: the weights of the rows that are within the margin."""
+    weights_of = problem.row_weights()
+    return lambda rows: (rows["slack"] > 0) * weights_of(rows)
+
+
+def _adding(lengths: list[np.ndarray]) -> Callable[[Rows], tuple[()]]:
+    """Return what adds the last products of the rows, times the last of the lengths, to the change of the margins."""
+    alpha, first = lengths[-1] if lengths else None, len(lengths) == 1
+
+    def add(rows: Rows) -> tuple[()]:
+        if alpha is not None:
+            change = alpha * rows["products"]
+            rows["change"] = change if first else rows["change"] + change
+        return ()
+
+    return add

@@ -58,7 +58,7 @@ def fit_pairs(
             part = MemoryBlocks(gather(blocks, rows, columns))
             problem = Problem((labels[rows] == b).astype(np.intp), np.array([1]), weights[rows])
             with threads_for(4 * part.matrix.size * max(n_folds, 1)):
-                trained = training(part, problem, fold[rows], n_folds)
+                trained = training.of_pair(a, b)(part, problem, fold[rows], n_folds)
             result, held_out = trained.result, trained.held_out
             if held_out is not None:
                 coef[:n_folds, columns, k], intercept[:n_folds, k] = held_out.coef.T, held_out.intercept

@@ -10,8 +10,10 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from besvm._support.threads import WORTH_THREADS, slices, thread_map
 from besvm.blocks.estimates import first_rank, last_rank, sample_rows, sampled
+from besvm.blocks.state import Rows, RowState
 from besvm.blocks.stores import CACHE_BYTES, rows_for
 from besvm.solver.design import Design
+from besvm.solver.problem import Problem
 
 FLAT = 40.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
 REUSED = 4.0  # times as much, before a new sketch pays
@@ -29,11 +31,11 @@ class Preconditioner:
     is taken to be flat. It depends neither on C nor on the column, so one serves a whole path.
     """
 
+    rows: np.ndarray  # (m,) those that the Hessians are formed from: all, or a sample
+    boost: np.ndarray | None  # (m,) how many rows each of a sample stands for
     coordinates: np.ndarray  # (m, r): rows @ vectors
     vectors: np.ndarray | None = None  # (D + 1, r), orthonormal; None: all directions there are
     rest: float = 0.0  # the eigenvalue of φᵀφ outside their span
-    rows: np.ndarray | None = None  # (m,) the rows that were sampled; None: all of them
-    boost: np.ndarray | None = None  # (m,) how many rows each of them stands for
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -44,11 +46,18 @@ class Preconditioner:
         """Return whether it is good enough for this C too."""
         return C * self.rest <= REUSED * FLAT
 
-    def at(self, active: np.ndarray, C: np.ndarray) -> Apply:
-        """Return the approximate inverse of I + 2Cₖ φᵀ diag(active[:, k]) φ, for every column k at once."""
-        rest = 1 + 2 * C * (active > 0).mean(axis=0) * self.rest  # (k,)
-        if self.rows is not None:
-            active = active[self.rows] * self.boost[:, None]  # type: ignore[index]
+    def at(self, state: RowState, active_of: Callable[[Rows], np.ndarray], C: np.ndarray) -> Apply:
+        """Return the approximate inverse of I + 2Cₖ φᵀ diag(active[:, k]) φ, for every column k at once.
+
+        ``active_of(rows)`` are the weights of the rows within the margin, (rows, k).
+        """
+        rest = np.ones(len(C))
+        if self.rest:
+            (n_active,) = state.sum(lambda rows: ((active_of(rows) > 0).sum(axis=0),), features=False)
+            rest += 2 * C * n_active / state.shape[0] * self.rest
+        active = state.take(self.rows, active_of)
+        if self.boost is not None:
+            active = active * self.boost[:, None]
         columns = range(active.shape[1])
         many = active.size * self.coordinates.shape[1] ** 2 > WORTH_THREADS
         found = (thread_map if many else map)(lambda k: self._factor(active[:, k], float(C[k])), columns)
@@ -111,14 +120,14 @@ class Diagonal:
         """Return whether it is good enough for this C too: it is made anew at every step."""
         return False
 
-    def at(self, active: np.ndarray, C: np.ndarray) -> Apply:
+    def at(self, state: RowState, active_of: Callable[[Rows], np.ndarray], C: np.ndarray) -> Apply:
         """Return the approximate inverse of I + 2Cₖ φᵀ diag(active[:, k]) φ, for every column k at once."""
-        diagonal = 1 + DAMPED * 2 * C * self.design.squares(active)
+        diagonal = 1 + DAMPED * 2 * C * self.design.squares(active_of)
         return lambda R: R / diagonal
 
 
 def precondition(
-    design: Design, weights: np.ndarray, C: float, max_rank: int | None = None, seed: int = 0
+    design: Design, problem: Problem, C: float, max_rank: int | None = None, seed: int = 0
 ) -> Preconditioner | Diagonal:
     """Return a preconditioner for the Hessians at this C: the leading eigenvectors of the weighted φᵀφ, if few will do.
 
@@ -127,41 +136,52 @@ def precondition(
     the first try, of two passes; where the spectrum falls slowly, twice as many vectors are tried, and so on. Where
     there are few features, or no number of vectors will do, whole Hessians are formed from a sample of the rows.
     """
-    if design.blocks.sparse:
+    if design.state.sparse:
         return Diagonal(design)
+    weights = problem.mean_weights()
     size = design.shape[1]
     most = min(max_rank or size, last_rank(size))
     rank = min(first_rank(size), most)
     while rank < size:
-        vectors, rest = _leading(design, weights, rank, seed)
+        vectors, rest = _leading(design, problem.row_weights(), rank, seed)
         if C * rest <= FLAT or (rank == most and not sampled(size, most)):
+            rows, boost = sample(weights, rank, seed)
             vectors = vectors.astype(design.dtype)
-            return Preconditioner(design.product(vectors), vectors, rest)
+            return Preconditioner(rows, boost, design.rows(rows, vectors), vectors, rest)
         if rank == most:
             break
         rank = min(2 * rank, most)
-    return _sampled(design, weights, seed)
+    rows, boost = sample(weights, size, seed)
+    return Preconditioner(rows, boost, design.rows(rows))
 
 
-def _sampled(design: Design, weights: np.ndarray, seed: int) -> Preconditioner:
-    """Return the preconditioner from some rows: drawn by their weights, those that weigh most for certain."""
-    n, size = design.shape
+def sample(weights: np.ndarray, size: int, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return rows to form Hessians of this size from, and how many each stands for; None: they are all there are.
+
+    They are drawn by their weights, those that weigh most for certain.
+    """
+    n = len(weights)
     wanted = sample_rows(n, size)
     if wanted >= n:
-        return Preconditioner(design.rows(np.arange(n)))
+        return np.arange(n), None
     chance = np.minimum(1, wanted * (0.5 * weights / weights.sum() + 0.5 / n))
     rows = np.flatnonzero(np.random.default_rng(seed).random(n) < chance)
-    return Preconditioner(design.rows(rows), rows=rows, boost=1 / chance[rows])
+    return rows, 1 / chance[rows]
 
 
-def _leading(design: Design, weights: np.ndarray, rank: int, seed: int) -> tuple[np.ndarray, float]:
+def _leading(
+    design: Design, weights_of: Callable[[Rows], np.ndarray], rank: int, seed: int
+) -> tuple[np.ndarray, float]:
     """Return about ``rank`` leading eigenvectors, orthonormal, and the last of their eigenvalues."""
     size = design.shape[1]
     n_tests = min(size, 2 * rank)
     test = np.linalg.qr(np.random.default_rng(seed).standard_normal((size, n_tests)))[0]
-    weights = weights.astype(design.dtype)[:, None]
     forward = design.forward(test)
-    image = design.backward(lambda rows, block: (forward(block) * weights[rows],), True)[0]  # φᵀφ @ test
+
+    def part(rows: Rows) -> tuple[np.ndarray]:
+        return (forward(rows.features) * weights_of(rows).mean(axis=1, keepdims=True),)
+
+    image = design.backward(part, coarse=True)[0]  # φᵀφ @ test
     core = test.T @ image
     values, rotation = np.linalg.eigh((core + core.T) / 2)
     sound = values > n_tests * np.finfo(design.dtype).eps * values[-1]  # the others are rounding errors

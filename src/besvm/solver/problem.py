@@ -1,16 +1,19 @@
-"""The columns to solve, and how their solve ended."""
+"""The columns to solve: which class is positive in each, and what every row weighs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from besvm.solver.preconditioner import Diagonal, Preconditioner
+from besvm.blocks.state import Rows, RowState
 
-PER_COLUMN = ("coef", "intercept", "objective", "gap", "converged", "margins")
+
+def targets(labels: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """Return +1 or -1, of shape (rows, K), a column in one piece: so is all that is made of them."""
+    return np.where(positive[:, None] == labels, np.int8(1), np.int8(-1)).T
 
 
 @dataclass(frozen=True)
@@ -35,63 +38,32 @@ class Problem:
     fold: np.ndarray | None = None
     left_out: np.ndarray | None = None
 
-    def signs(self, rows: slice = slice(None)) -> np.ndarray:
-        """Return the targets, +1 or -1, of shape (rows, K), a column in one piece: so is all that is made of them."""
-        return np.where(self.positive[:, None] == self.labels[rows], np.int8(1), np.int8(-1)).T
+    def begin(self, state: RowState, dtype: Any) -> None:
+        """Put what the columns know of every row beside the rows."""
+        state.put("labels", self.labels)
+        state.put("weights", self.weights.astype(dtype, copy=False))
+        if self.fold is not None:
+            state.put("fold", self.fold)
 
-    def row_weights(self, rows: slice = slice(None)) -> np.ndarray:
-        """Return the weights, of shape (rows, 1) or, where columns leave rows out, (rows, K)."""
-        weights = self.weights[rows, None]
+    def signs(self) -> np.ndarray:
+        """Return the targets of all rows, of shape (n, K)."""
+        return targets(self.labels, self.positive)
+
+    def row_weights(self) -> Callable[[Rows], np.ndarray]:
+        """Return what gives the weights of rows: (rows, 1) or, where columns leave rows out, (rows, K)."""
+        if self.left_out is None:
+            return lambda rows: rows["weights"][:, None]
+        left_out = self.left_out[:, None]
+        return lambda rows: rows["weights"][:, None] * (left_out != rows["fold"]).T
+
+    def mean_weights(self) -> np.ndarray:
+        """Return what every row weighs on average over the columns, of shape (n,)."""
         if self.fold is None or self.left_out is None:
-            return weights
-        return weights * (self.left_out[:, None] != self.fold[rows]).T
+            return self.weights
+        share = (self.left_out[:, None] != np.arange(self.fold.max(initial=0) + 1)).mean(axis=0)
+        return np.asarray(self.weights * share[self.fold])
 
     def keep(self, columns: np.ndarray) -> Problem:
         """Return the problem of these columns alone."""
         left_out = None if self.left_out is None else self.left_out[columns]
         return replace(self, positive=self.positive[columns], left_out=left_out)
-
-
-@dataclass(frozen=True)
-class Result:
-    """How a solve ended; every array has one entry (or column) for each column of the problem."""
-
-    coef: np.ndarray  # (D, K)
-    intercept: np.ndarray  # (K,)
-    objective: np.ndarray  # (K,)
-    gap: np.ndarray  # (K,) the share of the objective that it may be above the least: the duality gap
-    converged: np.ndarray  # (K,) bool: the gap is within the tolerance
-    n_iter: int  # Newton steps
-    n_passes: int  # times the features were read
-    margins: np.ndarray = field(repr=False)  # (n, K) decision values of the rows solved on
-    preconditioner: Preconditioner | Diagonal | None = field(repr=False, default=None)
-    precise: bool = False  # whether columns were solved in float64 because float32 was not enough
-
-    @classmethod
-    def joined(cls, results: Iterable[Result], K: int) -> Result:
-        """Return one Result of K columns solved group by group; none is kept once it is copied."""
-        joined: dict[str, Any] = {}
-        n_iter, n_passes, precise, end = 0, 0, False, 0
-        for result in results:
-            if not joined:  # a column in one piece, as it is written and later multiplied
-                for name in PER_COLUMN:
-                    shape, dtype = getattr(result, name).shape, getattr(result, name).dtype
-                    joined[name] = np.empty((*shape[:-1], K), dtype, order="F")
-            start, end = end, end + len(result.gap)
-            for name, whole in joined.items():
-                whole[..., start:end] = getattr(result, name)
-            n_iter, n_passes = max(n_iter, result.n_iter), n_passes + result.n_passes
-            precise |= result.precise
-        return cls(**joined, n_iter=n_iter, n_passes=n_passes, precise=precise)
-
-    def keep(self, columns: np.ndarray) -> Result:
-        """Return the Result of these columns alone."""
-        kept: dict[str, Any] = {name: getattr(self, name)[..., columns] for name in PER_COLUMN}
-        return replace(self, **kept)
-
-    def replaced(self, columns: np.ndarray, other: Result) -> Result:
-        """Return the Result in which another one, in float64, stands for these columns."""
-        for name in PER_COLUMN:
-            getattr(self, name)[..., columns] = getattr(other, name)
-        steps, passes = self.n_iter + other.n_iter, self.n_passes + other.n_passes
-        return replace(self, n_iter=steps, n_passes=passes, precise=True)

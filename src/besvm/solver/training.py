@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -16,9 +16,11 @@ from besvm.solver.calibration import held_out_problem
 from besvm.solver.choose_c import Path, pick_c
 from besvm.solver.columns import Report, Start
 from besvm.solver.design import Intercept
+from besvm.solver.journal import Journal
 from besvm.solver.l1 import solve_l1
 from besvm.solver.newton import solve
-from besvm.solver.problem import Problem, Result
+from besvm.solver.problem import Problem
+from besvm.solver.result import Result
 
 SOLVERS: dict[str, Callable[..., Result]] = {"l2": solve, "l1": solve_l1}
 HELD_OUT_TOL = 1e-2  # the held-out problems only have to be about right
@@ -70,7 +72,10 @@ class LinearModel:
 
 @dataclass(frozen=True)
 class Training:
-    """The parameters of training; ``memory`` is what the plan says that a solver may take."""
+    """The parameters of training; ``memory`` is what the plan says that a solver may take.
+
+    With a ``journal`` training that was interrupted goes on where it was, if it is called in the same way again.
+    """
 
     C: float | Literal["auto"]
     penalty: str
@@ -78,6 +83,7 @@ class Training:
     tol: float
     max_iter: int
     memory: dict[str, Any] = field(default_factory=dict)
+    journal: Journal | None = None
 
     def __call__(
         self,
@@ -102,10 +108,23 @@ class Training:
         result = self.solver(blocks, report)(problem, C=C, tol=self.tol, start=start, **shared)
         return Trained(result, held_out, path)
 
+    def of_pair(self, a: int, b: int) -> Training:
+        """Return the training of one pair of classes."""
+        return self if self.journal is None else replace(self, journal=self.journal.part(f"classes-{a}-{b}"))
+
     def solver(self, blocks: RowBlocks, report: Report | None) -> Callable[..., Result]:
         """Return the solver of this penalty on these features."""
         shared = {"intercept": self.intercept, "max_iter": self.max_iter, "report": report}
-        return partial(SOLVERS[self.penalty], blocks, **shared, **self.memory)
+        solve: Callable[..., Result] = partial(SOLVERS[self.penalty], blocks, **shared, **self.memory)
+        journal = self.journal
+        if journal is None:
+            return solve
+
+        def noted(problem: Problem, C: float, **options: Any) -> Result:
+            rows = "all" if problem.left_out is None else "held-out"
+            return solve(problem, C=C, journal=journal.part(f"{rows}-C{C!r}"), **options)
+
+        return noted
 
     def held_out(
         self,
