@@ -23,6 +23,7 @@ from besvm._support.validation import atomic_fit, check_choice, check_vectors, m
 from besvm.blocks import RowBlocks
 from besvm.blocks.cluster import check_cluster, client_for, filled_on, plan_on
 from besvm.blocks.fill import by_blocks, filled
+from besvm.blocks.half import HALF
 from besvm.blocks.plan import plan_training
 from besvm.expand import Expander, FeatureMap, fit_expander, learn_feature_map, mark_input, training_set
 from besvm.expand.resume import Resumable
@@ -34,6 +35,7 @@ from besvm.solver.one_vs_rest import n_columns
 from besvm.solver.training import SOLVERS, LinearModel
 
 MULTI_CLASS = ("ovr", "ovo", "ovo-pair-basis")
+STORAGE_DTYPES = (None, "float16")
 
 
 @public("besvm")
@@ -71,6 +73,9 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         then computes them anew on every pass.
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that training may take beyond X; by default 70 % of what is free.
+    storage_dtype : {None, "float16"}, default=None
+        "float16" keeps the features in half precision, in memory or on disk: half the room and half of what a pass
+        reads, for a loss of accuracy that docs/scale.md measures. None keeps them as they are computed.
     checkpoint : path, optional
         A folder that keeps what is finished, so that the same call goes on after it was killed: the blocks of
         similarities, and the state of the solver. They are found by a hash of the data, of the parameters that matter
@@ -135,6 +140,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         probability: bool = True,
         storage: str = "auto",
         memory_limit: int | float | str | None = None,
+        storage_dtype: str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         client: Any = None,
         n_jobs: int | None = None,
@@ -155,6 +161,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         self.probability = probability
         self.storage = storage
         self.memory_limit = memory_limit
+        self.storage_dtype = storage_dtype
         self.checkpoint = checkpoint
         self.client = client
         self.n_jobs = n_jobs
@@ -178,6 +185,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         check_choice("penalty", self.penalty, tuple(SOLVERS))
         check_multi_class(self.multi_class, as_normalization(self.normalize))
         check_c(self.C)  # before anything is computed
+        check_choice("storage_dtype", self.storage_dtype, STORAGE_DTYPES)
         measures = as_measures(self.measures)
         X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight, by_blocks=True)
         resumable = None if self.checkpoint is None else Resumable(self, X, classes[labels], weights)
@@ -186,7 +194,8 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
             expander = fit_expander(X, classes[labels], measures, self.basis, rng, weights, self.memory_limit)
             checkpoint = None if resumable is None else resumable.of(expander)
             fill = partial(filled, checkpoint=checkpoint)
-            expanded = self._expanded(expander, X, classes, labels, weights, fill, client=client)
+            more = {"client": client, "storage_dtype": self.storage_dtype}
+            expanded = self._expanded(expander, X, classes, labels, weights, fill, **more)
             with expanded as (feature_map, blocks, options):
                 model = self._train(blocks, classes, labels, weights, checkpoint=checkpoint, **options)
         self._remember(feature_map, model, classes, labels[weights > 0])
@@ -205,6 +214,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         fill: Callable[..., RowBlocks] = filled,
         held: int = 0,
         client: Any = None,
+        storage_dtype: str | None = None,
     ) -> Iterator[tuple[FeatureMap, RowBlocks, dict[str, Any]]]:
         """Give the feature map that X teaches, the features of X, and what training on them needs to be told.
 
@@ -220,6 +230,11 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
             if self.multi_class == "ovo-pair-basis":
                 options["basis_labels"] = _labels_of_columns(expander, labels, classes)
         columns = n_columns(n, len(classes), self.probability or self.C == "auto")
+        if client is not None and storage_dtype is not None:
+            raise ValueError(
+                "storage_dtype must be None on a cluster, whose workers keep the features as they are computed, got "
+                f"{storage_dtype!r}"
+            )
         if client is not None:
             check_cluster(self.penalty, self.multi_class if len(classes) > 2 else "ovr")
             chosen = plan_on(client, n, width, itemsize, columns)
@@ -234,11 +249,13 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
                 row=expander.row_bytes,
                 storage=self.storage,
                 memory_limit=self.memory_limit,
+                stored=None if storage_dtype is None else HALF.itemsize,
             )
         say(self.verbose, str(chosen))
         self.storage_, self.n_rows_ = chosen.storage, n
         if client is None:
-            blocks = fill(expander, X, chosen.storage, self.verbose, chosen.folder)
+            half = {} if storage_dtype is None else {"storage_dtype": storage_dtype}
+            blocks = fill(expander, X, chosen.storage, self.verbose, chosen.folder, **half)
         else:
             blocks = filled_on(client, expander, X, self.verbose)
         with blocks, workers(chosen.n_jobs):

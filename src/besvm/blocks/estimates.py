@@ -66,6 +66,11 @@ def computing_bytes(n: int, width: int, itemsize: int, row: int = 0) -> int:
     return max(blocks, working + min(KEPT, working))
 
 
+def converting_bytes(n: int, width: int, itemsize: int, stored: int, n_jobs: int) -> int:
+    """Return what blocks take that are stored in fewer bytes, converted as they are read: one on every thread."""
+    return n_jobs * min(COARSE_BYTES * itemsize // stored, itemsize * n * width)
+
+
 def newton_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str, n_jobs: int, max_rank: int) -> int:
     """Return what the L2 solver takes beside the features, with a preconditioner of at most ``max_rank``.
 

@@ -9,6 +9,7 @@ from besvm._support.progress import progress
 from besvm._support.rows import n_rows, span
 from besvm._support.threads import slices
 from besvm.blocks.checkpoint import Checkpoint
+from besvm.blocks.half import HALF, SETTLED_ON, HalfBlocks, Scale
 from besvm.blocks.stores import ComputedBlocks, DiskBlocks, MemoryBlocks, RowBlocks
 
 Out = TypeVar("Out", bound=Any)
@@ -52,27 +53,36 @@ def filled(
     verbose: int = 0,
     folder: Any = None,
     checkpoint: Checkpoint | None = None,
+    storage_dtype: str | None = None,
 ) -> Any:
     """Return the RowBlocks of ``source`` over the rows of X, computed once (or, for "recompute", on every pass).
 
     ``folder`` is where those on disk go; by default where Python's ``tempfile`` puts files. Blocks that ``checkpoint``
-    keeps are not computed again, unless all are on every pass.
+    keeps are not computed again, unless all are on every pass. With "float16" for ``storage_dtype``, what is stored is.
     """
     shape, rows_each = (n_rows(X), source.width), source.rows_each(X)
-    compute = _of_rows(source, X)
+    compute = computed = _of_rows(source, X)
     if storage == "recompute":
         return ComputedBlocks(shape, compute, source.dtype, rows_each)
     if checkpoint is not None:
         checkpoint.check_room(shape[0] * shape[1] * source.dtype.itemsize)
         rows_each, compute = checkpoint.rows_each(rows_each), checkpoint.blocks(compute)
-    disk = storage == "disk"
-    blocks = DiskBlocks(shape, source.dtype, folder) if disk else MemoryBlocks(np.empty(shape, dtype=source.dtype))
+    if storage_dtype is None:
+        blocks = _empty(shape, source.dtype, storage, folder)
+    else:
+        some = np.concatenate([computed(rows) for rows in slices(min(shape[0], SETTLED_ON), rows_each)])
+        blocks = HalfBlocks(_empty(shape, HALF, storage, folder), Scale.of(some), source.dtype)
     try:
         _filled_rows(blocks.matrix, shape[0], rows_each, compute, "similarities to the basis", verbose)
     except BaseException:
         blocks.close()
         raise
     return blocks
+
+
+def _empty(shape: tuple[int, int], dtype: Any, storage: str, folder: Any) -> Any:
+    """Return a store to be filled, on disk or in memory."""
+    return DiskBlocks(shape, dtype, folder) if storage == "disk" else MemoryBlocks(np.empty(shape, dtype))
 
 
 def _of_rows(compute: Callable[[Any, int], np.ndarray], X: Any) -> Callable[[slice], np.ndarray]:
@@ -82,7 +92,7 @@ def _of_rows(compute: Callable[[Any, int], np.ndarray], X: Any) -> Callable[[sli
 def columns_of(blocks: RowBlocks, columns: np.ndarray, storage: str = "memory", folder: Any = None) -> RowBlocks:
     """Return these columns of a matrix as a store of their own, which may be changed without changing the other."""
     shape = (blocks.shape[0], len(columns))
-    own = DiskBlocks(shape, blocks.dtype, folder) if storage == "disk" else MemoryBlocks(np.empty(shape, blocks.dtype))
+    own = _empty(shape, blocks.dtype, storage, folder)
 
     def copy(rows: slice, block: np.ndarray) -> None:
         own.matrix[rows] = block[:, columns]

@@ -16,6 +16,7 @@ from besvm.blocks.estimates import (
     HESSIAN_BYTES,
     SPARING,
     computing_bytes,
+    converting_bytes,
     first_rank,
     l1_bytes,
     last_rank,
@@ -82,16 +83,18 @@ def plan_training(
     storage: str = "auto",
     folder: Path | None = None,
     memory_limit: Limit = None,
+    stored: int | None = None,
 ) -> Plan:
     """Choose a store that keeps the peak under the limit; say what is missing where none does.
 
     ``n`` rows of ``width`` features, of ``itemsize`` bytes each, are trained in ``n_columns`` columns at once.
     ``beside`` are bytes that something else takes meanwhile, ``row`` those that computing the features of one row
     takes, ``features`` those of all features, where they are more than are trained on at a time; ``folder`` is where
-    the user wants files to go. With a limit, the solver is told to save memory, at the cost of passes.
+    the user wants files to go; ``stored`` the bytes of a number as it is stored, if they are fewer.
+    With a limit, the solver is told to save memory, at the cost of passes.
     """
     check_choice("storage", storage, STORAGES)
-    features = itemsize * n * width if features is None else features
+    features = (stored or itemsize) * n * width if features is None else features
     limit = limit_bytes(memory_limit)
     sparing = memory_limit is not None
     estimate = l1_bytes if penalty == "l1" else newton_bytes
@@ -102,7 +105,8 @@ def plan_training(
 
     def work(storage: str, n_jobs: int) -> int:
         training = estimate(n, width, n_columns, itemsize, storage, n_jobs, **options)
-        return beside + computing_bytes(n, width, itemsize, row) + training
+        converted = converting_bytes(n, width, itemsize, stored, n_jobs) if stored else 0
+        return beside + computing_bytes(n, width, itemsize, row) + training + converted
 
     n_jobs, note = n_workers(), ""
     if storage == "auto" and features + work("memory", n_jobs) <= limit:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from besvm._support.row_source import RowSource
-from besvm._support.threads import slices, thread_map
+from besvm._support.threads import begun_ahead, slices, thread_map
 from besvm.blocks.npy import NpyMatrix
 from besvm.blocks.state import LocalState, RowState, added
 
@@ -19,7 +19,8 @@ COARSE_BYTES = 1 << 24  # a block whose product with itself is worth a matrix of
 COMPUTE_BYTES = 1 << 24  # enough rows for a similarity to run at full speed
 SPARSE_BLOCKS = 8  # of a CSR matrix at most
 WORK_BYTES = 1 << 26  # what the rows of a block may take while they are computed, with all that this makes beside them
-DISK_BYTES = 1 << 23  # long reads, yet small beside any memory limit
+DISK_BYTES = 1 << 22  # long reads, yet several at a time are small beside any memory limit
+READERS = 2  # threads that read ahead: one waits for the disk while the other copies
 Part = np.ndarray | NpyMatrix  # what can be joined with others
 ADVICE = "set TMPDIR to a larger disk, choose storage='recompute', or use a smaller basis"
 
@@ -177,7 +178,7 @@ class ComputedBlocks(RowBlocks):
 
 
 class DiskBlocks(RowBlocks):
-    """A matrix in a file without a name, mapped into memory one block at a time and gone when closed.
+    """A matrix in a file without a name, read ahead of the work on its blocks, and gone when closed.
 
     ``folder`` is where the file takes its space: by default where Python's ``tempfile`` makes them. The rows are
     written to ``matrix``.
@@ -189,12 +190,14 @@ class DiskBlocks(RowBlocks):
         self.matrix = NpyMatrix.temporary(folder, shape, dtype, ADVICE)
 
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
-        rows_each = rows_for(DISK_BYTES, self.shape[1], self.dtype.itemsize)
-        return thread_map(lambda rows: fn(rows, self.matrix[rows]), slices(self.shape[0], rows_each))
+        """Yield ``fn(rows, block)``, computed on all threads while others read the next blocks."""
+        pieces = slices(self.shape[0], rows_for(DISK_BYTES, self.shape[1], self.dtype.itemsize))
+        with begun_ahead(lambda rows: (rows, self.matrix.read(rows)), pieces, READERS) as coming:
+            yield from thread_map(lambda read: fn(*read.result()), coming)
 
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
         def rewrite(rows: slice, block: np.ndarray) -> None:
-            self.matrix[rows] = fn(rows, block.copy())
+            self.matrix[rows] = fn(rows, block)
 
         for _ in self.map(rewrite):
             pass
