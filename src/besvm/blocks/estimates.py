@@ -14,6 +14,7 @@ HESSIAN_BYTES = 1 << 28  # what the Hessians of the L1 columns solved together m
 SPARING = 8  # times less, where memory is short
 SMALLEST_SET = 32  # weights that a working set of the L1 solver may always have
 FEWEST, MOST, MOST_WHOLE = 128, 1024, 2048  # eigenvectors of a preconditioner; weights of a Hessian formed whole
+LARGEST_SAMPLE = 1 << 28  # numbers in the rows that they are found from
 ROWS_EACH, SAMPLE = 16, 1 << 18  # rows of its sample for each of them, or numbers in those rows: whichever is more
 PAID = 24  # multiplications for each of a pass that a first preconditioner may take: they run faster than those of one
 NARROW = 8  # columns that a pass takes as long as besides its own: reading the features is not for nothing
@@ -22,7 +23,7 @@ COMPUTED = 8  # blocks: one of similarities, what a similarity takes beside it, 
 ROW_ARRAYS = 5  # arrays of (n, n_columns) that the L2 solver holds at once: slacks, change, products, margins of two C
 L1_ROW_ARRAYS = 10  # the same of the L1 solver, which works on whole arrays
 COLUMN_ARRAYS = 12  # of (width, n_columns), in float64
-SKETCH_ARRAYS = 5  # of (width, test vectors), in float64
+SKETCH_ARRAYS = 3  # of (width, test vectors), in float64
 PACKED = 5  # times the exemplars: themselves, what is packed of them, and what packing makes for a while
 EIGEN_ARRAYS = 7  # of a matrix's own size, in float64, that its eigenvectors take, with their work space
 
@@ -45,7 +46,7 @@ def first_rank(n: int, size: int, n_columns: int) -> int:
 
 def last_rank(size: int) -> int:
     """Return how many eigenvectors at most, where passes have become many; all there are: Hessians are formed whole."""
-    return size if size <= MOST_WHOLE else min(MOST, size // 4)
+    return size if size <= MOST_WHOLE else max(1, min(MOST, size // 4, LARGEST_SAMPLE // (ROWS_EACH * size)))
 
 
 def sample_rows(n: int, rank: int) -> int:

@@ -4,9 +4,9 @@ For every column k the problem is eq. besvm_primal of the paper,
 
     minimize over w, b:   1/2 ‖w‖² [+ 1/2 b²]  +  C Σ_i c_i max(0, 1 - y_ik (φ_i·w + b))²
 
-Three things make it take few passes over φ. The Hessians of all columns share one preconditioner, built from a
-sample of the rows; it grows where passes become many. The slacks 1 - y φ·w are kept, so that the exact line search costs no pass at all. And a column that has
-converged leaves the products.
+Three things make it take few passes over φ. The Hessians of all columns share one preconditioner, built from a sample
+of the rows, which grows where passes become many. The slacks 1 - y φ·w are kept, so that the exact line search costs no
+pass at all. And a column that has converged leaves the products.
 """
 
 from collections.abc import Callable
