@@ -114,7 +114,8 @@ def test_a_similarity_that_raises_says_so_once(client):
     assert "sample 17" in str(caught.value)
 
 
-def test_nobody_there():
+def test_nobody_there(monkeypatch):
+    monkeypatch.setattr("besvm.blocks.cluster.WAIT", 1)
     with pytest.raises(ConnectionError, match=r"no Dask scheduler answered at 'tcp://127\.0\.0\.1:1' within"):
         BESVMClassifier("rbf", client="tcp://127.0.0.1:1").fit(np.eye(4), [0, 1, 0, 1])
 
@@ -187,3 +188,19 @@ def test_a_search_over_the_cluster(client, data):
     with joblib.parallel_config("dask"):
         found = search.fit(X, y)
     assert found.best_score_ > 0.5
+
+
+def test_the_command_line_trains_on_processes_of_its_own(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from besvm.cli import app
+
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    np.savez(tmp_path / "data.npz", X=rng.standard_normal((120, 3)) + 3 * y[:, None], y=y)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["train", "data.npz", "-o", "m.besvm", "--no-check", "--cluster", "local:2"])
+    assert done.exit_code == 0, done.output
+    wrong = CliRunner().invoke(app, ["train", "data.npz", "-o", "n.besvm", "--cluster", "somewhere"])
+    assert wrong.exit_code != 0
+    assert not (tmp_path / "n.besvm").exists()

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from besvm._support.dask_source import DaskSource, as_samples
+from besvm._support.extras import optional
 from besvm._support.progress import progress
 from besvm._support.row_source import RowSource, SomeRows
 from besvm._support.rows import n_rows, span
@@ -369,13 +370,10 @@ def client_for(client: Any, X: Any) -> Iterator[Any]:
     if client is None and not isinstance(getattr(X, "source", X), DaskSource):
         yield None
         return
-    try:
-        from distributed import Client, default_client
-    except ImportError as error:
-        raise ImportError("a cluster needs the extra 'cluster': pip install 'besvm[cluster]'") from error
+    distributed = optional("distributed", "a cluster")
     if isinstance(client, str):
         try:
-            own = Client(client, timeout=WAIT)
+            own = distributed.Client(client, timeout=WAIT)
         except (OSError, TimeoutError) as error:
             raise ConnectionError(
                 f"no Dask scheduler answered at {client!r} within {WAIT} seconds; check the address, and that it runs"
@@ -384,7 +382,7 @@ def client_for(client: Any, X: Any) -> Iterator[Any]:
             yield own
     elif client is None:
         try:
-            current = default_client()
+            current = distributed.default_client()
         except ValueError:
             current = None  # Dask computes the partitions in this process
         yield current

@@ -19,6 +19,8 @@ def train(
     holdout: o.Holdout = 0.2,
     cv: o.Folds = None,
     no_check: o.NoCheck = False,
+    checkpoint: o.Checkpoint = None,
+    cluster: o.Cluster = None,
     plan: o.Plan = False,
     force: o.Force = False,
     as_json: o.Json = False,
@@ -39,7 +41,8 @@ def train(
     from besvm.commands.training import Check
 
     reading, recipe, check = given.reading(), trained.recipe(loss_weight, size), Check(holdout, cv, not no_check)
-    done = it.train(data, out, reading=reading, recipe=recipe, check=check, force=force, plan=plan)
+    lasting = {"checkpoint": checkpoint, "cluster": cluster}
+    done = it.train(data, out, reading=reading, recipe=recipe, check=check, force=force, plan=plan, **lasting)
     show(as_json, done, planning.shown(done) if plan else it.shown(done))
 
 

@@ -47,6 +47,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, fo
 Debug = Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads; by default, as many as there are cores.")]
 MemoryLimit = Annotated[str | None, typer.Option(help="Like '4 GB'; by default 70 % of what is free.")]
+Checkpoint = Annotated[
+    str | None,
+    typer.Option(help="A folder that keeps what is finished of the last training: the same command goes on from it."),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(help="Train on a Dask cluster: its address, like tcp://host:8786, or local:4 for four processes."),
+]
 SkipUnreadable = Annotated[bool, typer.Option("--skip-unreadable", help="Leave out images that cannot be read.")]
 LabelsFile = Annotated[str | None, _of_data("--labels", help="A file with a class on every line.")]
 Label = Annotated[

@@ -63,6 +63,7 @@ class Recipe:
     seed: int = 0
     jobs: int | None = None
     memory_limit: Limit = None
+    client: Any = None  # of a cluster
 
     def __post_init__(self) -> None:
         check_size(self.size)
@@ -75,8 +76,8 @@ class Recipe:
         """Return the measures that the data are compared by."""
         return chosen(data, self.measures, self.size)
 
-    def estimator(self, measures: list[Measure], n: int) -> BESVMClassifier:
-        """Return the classifier to be trained on n rows."""
+    def estimator(self, measures: list[Measure], n: int, checkpoint: str | None = None) -> BESVMClassifier:
+        """Return the classifier to be trained on n rows; it keeps what is finished in the folder ``checkpoint``."""
         precomputed = any(resolve(measure.similarity).precomputed for measure in measures)
         if precomputed and self.basis is not None:
             raise ValueError("--basis must be left out for precomputed similarities: every column is an exemplar")
@@ -87,6 +88,8 @@ class Recipe:
             random_state=self.seed,
             n_jobs=self.jobs,
             memory_limit=self.memory_limit,
+            checkpoint=checkpoint,
+            client=self.client,
         )
 
 
