@@ -102,6 +102,15 @@ def test_a_sparse_matrix_with_places_outside(tmp_path, saved, key, value):
     refuse(tmp_path, with_bytes(file, number, wrong), "no sound model")
 
 
+def test_a_sparse_matrix_whose_rows_end_where_they_began(tmp_path, saved):
+    """SciPy takes it for empty, and looks no further: compiled code then read a million places of the first row."""
+    file = saved("linear", sparse.csr_matrix(VECTORS * (VECTORS > 0)))
+    _, description, _ = parts(file)
+    number = measure_of(description)["exemplars"]["indptr"]
+    wrong = np.array([0, 1 << 20, 0, 0, 0, 0, 0], description["arrays"][number]["dtype"]).tobytes()
+    refuse(tmp_path, with_bytes(file, number, wrong), "must begin one after the other")
+
+
 @pytest.mark.parametrize("columns", [1 << 40, 1 << 47])
 def test_a_sparse_matrix_with_columns_without_number(tmp_path, saved, columns):
     """Turned round, a few numbers in so many columns fill the memory."""

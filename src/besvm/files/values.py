@@ -110,6 +110,8 @@ def _unpack_sparse(node: dict[str, Any], unpack: Unpack, array: Callable[[int], 
         raise UnsoundError("a sparse matrix must have numbers, and whole numbers as places")
     if not all(type(side) is int and 0 <= side < 1 << 48 for side in shape) or len(indptr) != shape[0] + 1:
         raise UnsoundError("a sparse matrix must have as many rows as its shape says")
+    if indptr.ndim != 1 or indptr[0] != 0 or (np.diff(indptr.astype(np.int64)) < 0).any():
+        raise UnsoundError("the rows of a sparse matrix must begin one after the other")  # SciPy asks only if any end
     check_fits("the columns of a sparse matrix", BYTES_A_COLUMN * shape[1], None, "a machine with more")
     rows = (sparse.csr_array if node.get("array") else sparse.csr_matrix)((data, indices, indptr), shape=shape)
     rows.check_format(full_check=True)  # places outside of it would be read by compiled code
