@@ -1,5 +1,6 @@
 """The commands for your own data: train, predict, evaluate, inspect, select, explain, report, prune."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -19,6 +20,7 @@ def train(
     holdout: o.Holdout = 0.2,
     cv: o.Folds = None,
     no_check: o.NoCheck = False,
+    checkpoint: o.Checkpoint = None,
     plan: o.Plan = False,
     force: o.Force = False,
     as_json: o.Json = False,
@@ -38,7 +40,8 @@ def train(
     from besvm.commands import train as it
     from besvm.commands.training import Check
 
-    reading, recipe, check = given.reading(), trained.recipe(loss_weight, size), Check(holdout, cv, not no_check)
+    reading, check = given.reading(), Check(holdout, cv, not no_check)
+    recipe = replace(trained.recipe(loss_weight, size), checkpoint=checkpoint)
     done = it.train(data, out, reading=reading, recipe=recipe, check=check, force=force, plan=plan)
     show(as_json, done, planning.shown(done) if plan else it.shown(done))
 

@@ -47,6 +47,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, fo
 Debug = Annotated[bool, typer.Option("--debug", help="Show the whole traceback of an error.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads; by default, as many as there are cores.")]
 MemoryLimit = Annotated[str | None, typer.Option(help="Like '4 GB'; by default 70 % of what is free.")]
+Checkpoint = Annotated[
+    str | None,
+    typer.Option(help="A folder that keeps what is finished: the same command goes on after a kill."),
+]
 SkipUnreadable = Annotated[bool, typer.Option("--skip-unreadable", help="Leave out images that cannot be read.")]
 LabelsFile = Annotated[str | None, _of_data("--labels", help="A file with a class on every line.")]
 Label = Annotated[

@@ -33,7 +33,8 @@ def train(
     stages = check.stages(samples.y, recipe.seed)
     accuracy = check.accuracy(recipe, samples, measures, stages)
     stages.begin(f"training on all {len(samples):,} rows", len(samples))
-    model = recipe.estimator(measures, len(samples)).fit(samples.X, samples.y)
+    model = recipe.estimator(measures, len(samples), "all").fit(samples.X, samples.y)
+    model.checkpoint = None  # a folder of this machine is no part of the model
     seconds = perf_counter() - start
     labels = [measure.label for measure in measures]
     save(model, target, facts=facts_of(samples, accuracy, seed=recipe.seed, measures=labels))
