@@ -13,14 +13,17 @@ from besvm.blocks.stores import CACHE_BYTES, COARSE_BYTES, COMPUTE_BYTES, DISK_B
 HESSIAN_BYTES = 1 << 28  # what the Hessians of the L1 columns solved together may take
 SPARING = 8  # times less, where memory is short
 SMALLEST_SET = 32  # weights that a working set of the L1 solver may always have
-MOST_SAMPLED = 2048  # weights of a Hessian that is formed whole
-ROWS_PER_WEIGHT, SAMPLE = 8, 1 << 24  # rows that it is formed from, or numbers in them: whichever is more
+FEWEST, MOST, MOST_WHOLE = 128, 1024, 2048  # eigenvectors of a preconditioner; weights of a Hessian formed whole
+LARGEST_SAMPLE = 1 << 28  # numbers in the rows that they are found from
+ROWS_EACH, SAMPLE = 16, 1 << 18  # rows of its sample for each of them, or numbers in those rows: whichever is more
+PAID = 24  # multiplications for each of a pass that a first preconditioner may take: they run faster than those of one
+NARROW = 8  # columns that a pass takes as long as besides its own: reading the features is not for nothing
 KEPT = 3 << 24  # what the allocator keeps of all that was freed
 COMPUTED = 8  # blocks: one of similarities, what a similarity takes beside it, and what is compiled on first use
 ROW_ARRAYS = 5  # arrays of (n, n_columns) that the L2 solver holds at once: slacks, change, products, margins of two C
 L1_ROW_ARRAYS = 10  # the same of the L1 solver, which works on whole arrays
 COLUMN_ARRAYS = 12  # of (width, n_columns), in float64
-SKETCH_ARRAYS = 5  # of (width, test vectors), in float64
+SKETCH_ARRAYS = 3  # of (width, test vectors), in float64
 PACKED = 5  # times the exemplars: themselves, what is packed of them, and what packing makes for a while
 EIGEN_ARRAYS = 7  # of a matrix's own size, in float64, that its eigenvectors take, with their work space
 
@@ -30,19 +33,25 @@ COPIES = 3  # of the items that a kernel SVM compares
 PAIR_VIEW = 40  # for every entry of a pair's matrix that is looked at: itself, its spectrum fixed, its eigenvectors
 
 
-def first_rank(size: int) -> int:
-    """Return how many eigenvectors a preconditioner begins with: forming their Hessians then costs about one pass."""
-    return size if size <= 128 else max(64, min(256, isqrt(4 * size)))
+def first_rank(n: int, size: int, n_columns: int) -> int:
+    """Return how many eigenvectors a preconditioner begins with: it then costs about as much as two passes.
+
+    The sketch takes 8 · rows · size · rank multiplications, the Hessians of all columns, in four steps or so, 4 ·
+    rows · rank² each. More of either would have to save more passes than are usual.
+    """
+    budget = PAID * n * (n_columns + NARROW)
+    rank = min(isqrt(budget // (8 * ROWS_EACH)), int((budget * size / (4 * ROWS_EACH * n_columns)) ** (1 / 3)))
+    return min(max(FEWEST, rank), last_rank(size))
 
 
 def last_rank(size: int) -> int:
-    """Return how many eigenvectors at most: their coordinates then take a quarter of the memory of the features."""
-    return min(256, size) if size <= MOST_SAMPLED else min(1024, size // 4)
+    """Return how many eigenvectors at most, where passes have become many; all there are: Hessians are formed whole."""
+    return size if size <= MOST_WHOLE else max(1, min(MOST, size // 4, LARGEST_SAMPLE // (ROWS_EACH * size)))
 
 
-def sample_rows(n: int, size: int) -> int:
-    """Return how many rows a Hessian of this size is formed from; 0: it would be too large."""
-    return 0 if size > MOST_SAMPLED else min(n, max(ROWS_PER_WEIGHT * size, SAMPLE // size))
+def sample_rows(n: int, rank: int) -> int:
+    """Return how many rows the eigenvectors, and the Hessians within their span, are found from."""
+    return min(n, max(ROWS_EACH * rank, SAMPLE // rank))
 
 
 def l1_budget(width: int, itemsize: int, hessian_bytes: int) -> tuple[int, int]:
@@ -74,33 +83,22 @@ def converting_bytes(n: int, width: int, itemsize: int, stored: int, n_jobs: int
 def newton_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str, n_jobs: int, max_rank: int) -> int:
     """Return what the L2 solver takes beside the features, with a preconditioner of at most ``max_rank``.
 
-    Counted are the arrays of (n, n_columns) and (width, n_columns), the preconditioner's coordinates, vectors and
-    sketch, and what is under way in a pass.
+    Counted are the arrays of (n, n_columns) and (width, n_columns), the preconditioner, the sample and the sketch that
+    it is made from, and what is under way in a pass.
     """
     size = width + 1
-    # with the coordinates of the last preconditioner, where the next C of a path calls for another
     rows = n * (itemsize * ROW_ARRAYS * n_columns + 2 * n_columns + 32)
-    rows += itemsize * sample_rows(n, max_rank) * max_rank
     columns = size * 8 * COLUMN_ARRAYS * n_columns
-    tests = size * 2 * max_rank
-    sketch = 8 * SKETCH_ARRAYS * tests + _pass_bytes(n, width, itemsize, storage, n_jobs, itemsize * tests)
+    sampled = sample_rows(n, max_rank)
+    # with those of the last preconditioner, where the next C of a path calls for another
+    kept = 2 * itemsize * (sampled + (size if max_rank < size else 0)) * max_rank
+    tests = size * min(size, 2 * max_rank)
+    sketch = 8 * SKETCH_ARRAYS * tests + _pass_bytes(sampled, size, itemsize, "memory", n_jobs, itemsize * tests)
+    making = itemsize * sampled * size + (sketch if max_rank < size else 0)
     passing = _pass_bytes(n, width, itemsize, storage, n_jobs, itemsize * size * n_columns)
-    steps = passing + max(
-        _factor_bytes(sample_rows(n, max_rank), max_rank, n_columns, itemsize, n_jobs) + itemsize * size * max_rank,
-        _factor_bytes(sample_rows(n, size), size, n_columns, itemsize, n_jobs) if sampled(size, max_rank) else 0,
-    )
-    return rows + columns + max(sketch, steps)
-
-
-def sampled(size: int, max_rank: int) -> bool:
-    """Return whether whole Hessians may be formed from some rows, where so many eigenvectors will not do."""
-    return size <= MOST_SAMPLED and max_rank >= last_rank(size)
-
-
-def _factor_bytes(rows: int, rank: int, n_columns: int, itemsize: int, n_jobs: int) -> int:
-    """Return what a preconditioner's coordinates and its factors for all columns take."""
-    under_way = 2 * min(n_jobs, n_columns) * min(CACHE_BYTES, itemsize * rows * rank)
-    return itemsize * rows * rank + 2 * 8 * n_columns * rank**2 + under_way
+    under_way = 2 * min(n_jobs, n_columns) * min(CACHE_BYTES, itemsize * sampled * max_rank)
+    steps = 2 * 8 * n_columns * max_rank**2 + under_way
+    return rows + columns + kept + passing + max(making, steps)
 
 
 def l1_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str, n_jobs: int, hessian_bytes: int) -> int:

@@ -101,7 +101,7 @@ def plan_training(
     if penalty == "l1":
         options = {"hessian_bytes": HESSIAN_BYTES // (SPARING if sparing else 1)}
     else:
-        options = {"max_rank": first_rank(width + 1) if sparing else last_rank(width + 1)}
+        options = {"max_rank": first_rank(n, width + 1, n_columns) if sparing else last_rank(width + 1)}
 
     def work(storage: str, n_jobs: int) -> int:
         training = estimate(n, width, n_columns, itemsize, storage, n_jobs, **options)

@@ -4,9 +4,9 @@ For every column k the problem is eq. besvm_primal of the paper,
 
     minimize over w, b:   1/2 ‖w‖² [+ 1/2 b²]  +  C Σ_i c_i max(0, 1 - y_ik (φ_i·w + b))²
 
-Three things make it take few passes over φ. The Hessians of all columns share one preconditioner, built from a
-sketch of φᵀφ. The slacks 1 - y φ·w are kept, so that the exact line search costs no pass at all. And a column that has
-converged leaves the products.
+Three things make it take few passes over φ. The Hessians of all columns share one preconditioner, built from a sample
+of the rows, which grows where passes become many. The slacks 1 - y φ·w are kept, so that the exact line search costs no
+pass at all. And a column that has converged leaves the products.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from besvm.blocks.estimates import sparse_columns
+from besvm.blocks.estimates import first_rank, last_rank, sparse_columns
 from besvm.blocks.state import Rows, RowState
 from besvm.blocks.stores import RowBlocks
 from besvm.solver.columns import Columns, Report, Start, solve_columns
@@ -28,6 +28,7 @@ FIRST_GAP, GIVEN_GAP = 1e4, 1e2  # the gap that C is lowered to at first, at w =
 STAGE, STAGE_GAP = 4.0, 1.0  # C is raised by this factor once the duality gap is this small
 MAX_CG = 50  # steps of one Newton direction; the preconditioner makes three usual
 MAX_LINE = 30  # steps of one line search; four are usual
+MANY = 6  # passes for which a preconditioner as costly as the first would have been worth its while
 FORCING = 0.25  # a direction is good enough once its residual is this share of the gradient
 
 
@@ -110,7 +111,7 @@ class _Newton(Columns):
     """One solve with the squared norm as penalty."""
 
     per_column = (*Columns.per_column, "loss_slope", "loss", "stage")
-    resumes = ("stage", "stalled")
+    resumes = ("stage", "stalled", "rank", "spent")
 
     def __init__(
         self,
@@ -123,9 +124,14 @@ class _Newton(Columns):
     ) -> None:
         super().__init__(state, problem, C, intercept)
         self.stage = np.full(len(problem.positive), C)  # (k,) the C of every column at present
-        self.max_rank = max_rank
-        if preconditioner is not None and preconditioner.dtype == self.dtype and preconditioner.serves(C):
+        n, size = self.design.shape
+        self.last_rank = min(max_rank or size, last_rank(size))
+        self.first_rank = min(first_rank(n, size, len(problem.positive)), self.last_rank)
+        self.rank = np.array(self.first_rank)  # of the preconditioner
+        self.spent = np.array(0)  # passes that directions have taken since it was made
+        if preconditioner is not None and preconditioner.dtype == self.dtype:
             self.preconditioner = preconditioner
+            self.rank = np.array(preconditioner.rank)
 
     def _best_intercept(self, balance: np.ndarray, mass: np.ndarray) -> np.ndarray:
         return np.asarray(balance / np.maximum(mass + self.penalty[-1] / (2 * self.C), TINY))
@@ -166,9 +172,7 @@ class _Newton(Columns):
         """Take one Newton step in every column; return which columns it has still brought forward."""
         near = (self._state_at(self.stage)[1] <= STAGE_GAP) | (self.stalled >= self.patience)
         self.stage = np.where(near, np.minimum(STAGE * self.stage, self.C), self.stage)
-        if self.preconditioner is None:
-            self.preconditioner = precondition(self.design, self.all_columns, self.C, self.max_rank)
-        direction = self._direction(self.preconditioner)
+        direction = self._direction(self._current_preconditioner())
         before = self._state_at(self.stage)[0]
         self._move(direction, self._line_search(direction))
         self.evaluate()
@@ -176,6 +180,20 @@ class _Newton(Columns):
         # rounding leaves a floor below which no step helps
         gained: np.ndarray = before - after > 0.1 * np.finfo(self.dtype).eps * np.abs(after)
         return gained
+
+    def _current_preconditioner(self) -> Preconditioner | Diagonal:
+        """Return the preconditioner: twice as large as the last one, where many passes say that this would have paid.
+
+        Its cost grows as the square of its rank.
+        """
+        larger = min(2 * int(self.rank), self.last_rank)
+        if larger > self.rank and self.spent >= MANY * (larger / self.first_rank) ** 2:
+            self.rank, self.spent, self.preconditioner = np.array(larger), np.array(0), None
+        if self.preconditioner is None:
+            sparse = self.state.sparse
+            made = Diagonal(self.design) if sparse else precondition(self.design, self.all_columns, int(self.rank))
+            self.preconditioner = made
+        return self.preconditioner
 
     def _direction(self, preconditioner: Preconditioner | Diagonal) -> np.ndarray:
         """Return the Newton direction (D + 1, k), by conjugate gradients; the rows keep how it changes the margins."""
@@ -200,6 +218,7 @@ class _Newton(Columns):
             Z = inverse(R)
             rz, last = (R * Z).sum(axis=0), rz
             P = Z + rz / np.maximum(last, np.finfo(float).tiny) * P
+        self.spent = self.spent + len(lengths)
         self.state.sum(_adding(lengths), features=False)
         return X
 

@@ -1,4 +1,4 @@
-"""A preconditioner for the Newton systems of all columns: from one sketch of φᵀφ, or from a sample of the rows."""
+"""A preconditioner for the Newton systems of all columns, from a sample of the rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,14 +9,12 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from besvm._support.threads import WORTH_THREADS, slices, thread_map
-from besvm.blocks.estimates import first_rank, last_rank, sample_rows, sampled
+from besvm.blocks.estimates import sample_rows
 from besvm.blocks.state import Rows, RowState
-from besvm.blocks.stores import CACHE_BYTES, rows_for
+from besvm.blocks.stores import CACHE_BYTES, MemoryBlocks, rows_for
 from besvm.solver.design import Design
 from besvm.solver.problem import Problem
 
-FLAT = 40.0  # what the Hessian may still vary by outside the leading eigenvectors, before more of them pay
-REUSED = 4.0  # times as much, before a new sketch pays
 ILL_CONDITIONED = 0.01  # rounding errors of this share of the flat part are worth a second projection
 DAMPED = 0.1  # the share of a diagonal that is trusted, as it knows nothing of what features have in common
 
@@ -42,9 +40,10 @@ class Preconditioner:
         """The precision it was made in."""
         return self.coordinates.dtype
 
-    def serves(self, C: float) -> bool:
-        """Return whether it is good enough for this C too."""
-        return C * self.rest <= REUSED * FLAT
+    @property
+    def rank(self) -> int:
+        """The number of the directions."""
+        return self.coordinates.shape[1]
 
     def at(self, state: RowState, active_of: Callable[[Rows], np.ndarray], C: np.ndarray) -> Apply:
         """Return the approximate inverse of I + 2Cₖ φᵀ diag(active[:, k]) φ, for every column k at once.
@@ -116,52 +115,39 @@ class Diagonal:
         """The precision it is made in."""
         return np.dtype(self.design.dtype)
 
-    def serves(self, C: float) -> bool:
-        """Return whether it is good enough for this C too: it is made anew at every step."""
-        return False
-
     def at(self, state: RowState, active_of: Callable[[Rows], np.ndarray], C: np.ndarray) -> Apply:
         """Return the approximate inverse of I + 2Cₖ φᵀ diag(active[:, k]) φ, for every column k at once."""
         diagonal = 1 + DAMPED * 2 * C * self.design.squares(active_of)
         return lambda R: R / diagonal
 
 
-def precondition(
-    design: Design, problem: Problem, C: float, max_rank: int | None = None, seed: int = 0
-) -> Preconditioner | Diagonal:
-    """Return a preconditioner for the Hessians at this C: the leading eigenvectors of the weighted φᵀφ, if few will do.
+def precondition(design: Design, problem: Problem, rank: int, seed: int = 0) -> Preconditioner:
+    """Return a preconditioner of so many leading eigenvectors of the weighted φᵀφ, or of all directions there are.
 
-    The method is the Nyström approximation from Gaussian test vectors (Frangella, Tropp and Udell 2023), with more
-    test vectors than are kept: the surplus is what makes the kept ones good. Normalized features are content with
-    the first try, of two passes; where the spectrum falls slowly, twice as many vectors are tried, and so on. Where
-    there are few features, or no number of vectors will do, whole Hessians are formed from a sample of the rows.
+    Its eigenvectors are those of a sample of the rows: they need not be better known than the Hessians within their
+    span, which are formed from the same rows. The method is the Nyström approximation from Gaussian test vectors
+    (Frangella, Tropp and Udell 2023), with more test vectors than are kept: the surplus is what makes the kept ones
+    good.
     """
-    if design.state.sparse:
-        return Diagonal(design)
     weights = problem.mean_weights()
-    size = design.shape[1]
-    most = min(max_rank or size, last_rank(size))
-    rank = min(first_rank(size), most)
-    while rank < size:
-        vectors, rest = _leading(design, problem.row_weights(), rank, seed)
-        if C * rest <= FLAT or (rank == most and not sampled(size, most)):
-            rows, boost = sample(weights, rank, seed)
-            vectors = vectors.astype(design.dtype)
-            return Preconditioner(rows, boost, design.rows(rows, vectors), vectors, rest)
-        if rank == most:
-            break
-        rank = min(2 * rank, most)
-    rows, boost = sample(weights, size, seed)
-    return Preconditioner(rows, boost, design.rows(rows))
+    rows, boost = _sample(weights, sample_rows(len(weights), rank), seed)
+    sample = design.rows(rows)
+    if rank >= design.shape[1]:
+        return Preconditioner(rows, boost, sample)
+    blocks = MemoryBlocks(sample)
+    stands_for = weights[rows] if boost is None else weights[rows] * boost
+    vectors, rest = _leading(blocks, stands_for.astype(sample.dtype), rank, seed)
+    vectors = vectors.astype(sample.dtype)
+    coordinates = np.concatenate(list(blocks.map(lambda at, block: block @ vectors)))
+    return Preconditioner(rows, boost, coordinates, vectors, rest)
 
 
-def sample(weights: np.ndarray, size: int, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return rows to form Hessians of this size from, and how many each stands for; None: they are all there are.
+def _sample(weights: np.ndarray, wanted: int, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return about so many rows, and how many each stands for; None: they are all there are.
 
     They are drawn by their weights, those that weigh most for certain.
     """
     n = len(weights)
-    wanted = sample_rows(n, size)
     if wanted >= n:
         return np.arange(n), None
     chance = np.minimum(1, wanted * (0.5 * weights / weights.sum() + 0.5 / n))
@@ -169,23 +155,24 @@ def sample(weights: np.ndarray, size: int, seed: int) -> tuple[np.ndarray, np.nd
     return rows, 1 / chance[rows]
 
 
-def _leading(
-    design: Design, weights_of: Callable[[Rows], np.ndarray], rank: int, seed: int
-) -> tuple[np.ndarray, float]:
+def _leading(blocks: MemoryBlocks, weights: np.ndarray, rank: int, seed: int) -> tuple[np.ndarray, float]:
     """Return about ``rank`` leading eigenvectors, orthonormal, and the last of their eigenvalues."""
-    size = design.shape[1]
+    size = blocks.shape[1]
     n_tests = min(size, 2 * rank)
-    test = np.linalg.qr(np.random.default_rng(seed).standard_normal((size, n_tests)))[0]
-    forward = design.forward(test)
+    test = np.random.default_rng(seed).standard_normal((size, n_tests))
+    if 4 * n_tests > size:  # few among many directions are orthogonal enough
+        test = np.linalg.qr(test)[0]
+    test = test.astype(blocks.dtype)
 
-    def part(rows: Rows) -> tuple[np.ndarray]:
-        return (forward(rows.features) * weights_of(rows).mean(axis=1, keepdims=True),)
+    def part(rows: slice, block: np.ndarray) -> tuple[np.ndarray]:
+        return (((block @ test * weights[rows, None]).T @ block).T,)
 
-    image = design.backward(part, coarse=True)[0]  # φᵀφ @ test
+    (image,) = blocks.sum(part, coarse=True)  # φᵀφ @ test
     core = test.T @ image
     values, rotation = np.linalg.eigh((core + core.T) / 2)
-    sound = values > n_tests * np.finfo(design.dtype).eps * values[-1]  # the others are rounding errors
+    rounding = float(np.sqrt(size) * np.finfo(blocks.dtype).eps)
+    sound = values > rounding * values[-1]  # the others are rounding errors
     half = image @ (rotation[:, sound] / np.sqrt(values[sound]))  # half @ half.T ≈ φᵀφ
     values, rotation = np.linalg.eigh(half.T @ half)
     vectors = np.linalg.qr(half @ rotation[:, -rank:])[0]  # rounding has left the angles not quite right
-    return vectors, float(values[-rank]) if len(values) > rank else 0.0
+    return vectors, float(values[-rank] if len(values) > rank else rounding * values[-1])
