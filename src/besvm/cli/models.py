@@ -1,5 +1,6 @@
 """The commands for your own data: train, predict, evaluate, inspect, select, explain, report, prune."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -40,9 +41,9 @@ def train(
     from besvm.commands import train as it
     from besvm.commands.training import Check
 
-    reading, recipe, check = given.reading(), trained.recipe(loss_weight, size), Check(holdout, cv, not no_check)
-    lasting = {"checkpoint": checkpoint, "cluster": cluster}
-    done = it.train(data, out, reading=reading, recipe=recipe, check=check, force=force, plan=plan, **lasting)
+    reading, check = given.reading(), Check(holdout, cv, not no_check)
+    recipe = replace(trained.recipe(loss_weight, size), checkpoint=checkpoint)
+    done = it.train(data, out, reading=reading, recipe=recipe, check=check, force=force, plan=plan, cluster=cluster)
     show(as_json, done, planning.shown(done) if plan else it.shown(done))
 
 

@@ -49,7 +49,7 @@ Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads; by defa
 MemoryLimit = Annotated[str | None, typer.Option(help="Like '4 GB'; by default 70 % of what is free.")]
 Checkpoint = Annotated[
     str | None,
-    typer.Option(help="A folder that keeps what is finished of the last training: the same command goes on from it."),
+    typer.Option(help="A folder that keeps what is finished: the same command goes on after a kill."),
 ]
 Cluster = Annotated[
     str | None,

@@ -24,13 +24,11 @@ def train(
     check: Check,
     force: bool = False,
     plan: bool = False,
-    checkpoint: str | None = None,
     cluster: str | None = None,
 ) -> dict[str, Any]:
     """Train a model and save it; return what was done, or with ``plan`` what would be.
 
-    The accuracy is measured on rows that are held out; then all rows are trained on. This last training goes on from
-    the folder ``checkpoint``. The workers of a ``cluster`` do the work, if one is named.
+    The accuracy is measured on rows that are held out; then all rows are trained on. The workers of a ``cluster`` do the work, if one is named.
     """
     from besvm.files import save
 
@@ -47,9 +45,9 @@ def train(
         stages = check.stages(samples.y, recipe.seed)
         accuracy = check.accuracy(recipe, samples, measures, stages)
         stages.begin(f"training on all {len(samples):,} rows", len(samples))
-        model = recipe.estimator(measures, len(samples), checkpoint).fit(samples.X, samples.y)
+        model = recipe.estimator(measures, len(samples), "all").fit(samples.X, samples.y)
         seconds = perf_counter() - start
-    model.set_params(client=None, checkpoint=None)  # of no use to whoever gets the model
+    model.set_params(client=None, checkpoint=None)  # places of this machine are no part of the model
     labels = [measure.label for measure in measures]
     save(model, target, facts=facts_of(samples, accuracy, seed=recipe.seed, measures=labels))
     return {
