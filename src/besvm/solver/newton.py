@@ -28,7 +28,8 @@ FIRST_GAP, GIVEN_GAP = 1e4, 1e2  # the gap that C is lowered to at first, at w =
 STAGE, STAGE_GAP = 4.0, 1.0  # C is raised by this factor once the duality gap is this small
 MAX_CG = 50  # steps of one Newton direction; the preconditioner makes three usual
 MAX_LINE = 30  # steps of one line search; four are usual
-MANY = 6  # passes for which a preconditioner as costly as the first would have been worth its while
+EXPECTED = 10.0  # passes of a solve, times the root of what its Hessians vary by outside the preconditioner's span
+MANY = 16  # passes of which enough are saved to pay for a preconditioner as costly as the first: about a third
 FORCING = 0.25  # a direction is good enough once its residual is this share of the gradient
 
 
@@ -182,18 +183,21 @@ class _Newton(Columns):
         return gained
 
     def _current_preconditioner(self) -> Preconditioner | Diagonal:
-        """Return the preconditioner: twice as large as the last one, where many passes say that this would have paid.
+        """Return the preconditioner: larger than the last one, where that costs less than the passes it may save.
 
-        Its cost grows as the square of its rank.
+        Its cost grows as the square of the rank. The passes are those to be expected, or those that directions have
+        taken already since the last one was made.
         """
-        larger = min(2 * int(self.rank), self.last_rank)
-        if larger > self.rank and self.spent >= MANY * (larger / self.first_rank) ** 2:
+        while True:
+            if self.preconditioner is None and self.state.sparse:
+                self.preconditioner = Diagonal(self.design)
+            elif self.preconditioner is None:
+                self.preconditioner = precondition(self.design, self.all_columns, int(self.rank))
+            larger = min(2 * int(self.rank), self.last_rank)
+            passes = max(int(self.spent), EXPECTED * (self.C * self.preconditioner.rest) ** 0.5)
+            if larger <= self.rank or passes < MANY * (larger / self.first_rank) ** 2:
+                return self.preconditioner
             self.rank, self.spent, self.preconditioner = np.array(larger), np.array(0), None
-        if self.preconditioner is None:
-            sparse = self.state.sparse
-            made = Diagonal(self.design) if sparse else precondition(self.design, self.all_columns, int(self.rank))
-            self.preconditioner = made
-        return self.preconditioner
 
     def _direction(self, preconditioner: Preconditioner | Diagonal) -> np.ndarray:
         """Return the Newton direction (D + 1, k), by conjugate gradients; the rows keep how it changes the margins."""

@@ -109,6 +109,7 @@ class Diagonal:
     """The diagonals of the Hessians: what sparse features can afford, as no two of them go together much."""
 
     design: Design
+    rest = 0.0  # whatever it leaves, no larger one is at hand
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -159,10 +160,9 @@ def _leading(blocks: MemoryBlocks, weights: np.ndarray, rank: int, seed: int) ->
     """Return about ``rank`` leading eigenvectors, orthonormal, and the last of their eigenvalues."""
     size = blocks.shape[1]
     n_tests = min(size, 2 * rank)
-    test = np.random.default_rng(seed).standard_normal((size, n_tests))
+    test: np.ndarray = np.random.default_rng(seed).standard_normal((size, n_tests), dtype=blocks.dtype.type)
     if 4 * n_tests > size:  # few among many directions are orthogonal enough
         test = np.linalg.qr(test)[0]
-    test = test.astype(blocks.dtype)
 
     def part(rows: slice, block: np.ndarray) -> tuple[np.ndarray]:
         return (((block @ test * weights[rows, None]).T @ block).T,)
