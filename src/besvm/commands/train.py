@@ -28,7 +28,8 @@ def train(
 ) -> dict[str, Any]:
     """Train a model and save it; return what was done, or with ``plan`` what would be.
 
-    The accuracy is measured on rows that are held out; then all rows are trained on. The workers of a ``cluster`` do the work, if one is named.
+    The accuracy is measured on rows that are held out; then all rows are trained on. The workers of a ``cluster`` do
+    the work, if one is named.
     """
     from besvm.files import save
 
