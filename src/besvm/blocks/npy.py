@@ -105,18 +105,17 @@ class NpyMatrix:
         with self._opened("rb") as file:
             return np.asarray(np.memmap(file, self.dtype, "r", self._place(rows.start), shape))
 
-    def read(self, rows: slice) -> np.ndarray:
-        """Return rows as an array of their own; other threads work on while it is read."""
+    def read_into(self, rows: slice, out: np.ndarray) -> None:
+        """Fill an array with rows; other threads work on while they are read."""
         if self._file is None or not hasattr(os, "preadv"):
-            return np.array(self[rows])
-        out = np.empty((rows.stop - rows.start, self.shape[1]), self.dtype)
+            out[:] = self[rows]
+            return
         left, place = out.data.cast("B") if out.size else memoryview(b""), self._place(rows.start)
         while left:
             got = os.preadv(self._file.fileno(), [left], place)
             if not got:
                 raise EOFError(f"{self.path} must hold {self.shape[0]} rows, but ends before row {rows.stop - 1}")
             left, place = left[got:], place + got
-        return out
 
     def __setitem__(self, rows: slice, block: Any) -> None:
         data = np.ascontiguousarray(block, dtype=self.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -177,6 +178,28 @@ class ComputedBlocks(RowBlocks):
         self._compute = lambda rows: fn(rows, compute(rows))
 
 
+class Buffers:
+    """Room for blocks that is used again, once nobody holds the block or a part of it: what is freed here and there by
+    many threads, the allocator keeps.
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        self.n_bytes = n_bytes
+        self._free: list[bytearray] = []
+
+    def array(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> np.ndarray:
+        """Return an array that nobody else holds, of at most so many bytes, filled with anything."""
+        try:
+            room = self._free.pop()
+        except IndexError:
+            room = bytearray(self.n_bytes)
+        flat = np.frombuffer(
+            room, dtype, shape[0] * shape[1]
+        )  # the base of all its views, as their memory is not its own
+        weakref.finalize(flat, self._free.append, room).atexit = False
+        return flat.reshape(shape)
+
+
 class DiskBlocks(RowBlocks):
     """A matrix in a file without a name, read ahead of the work on its blocks, and gone when closed.
 
@@ -188,12 +211,18 @@ class DiskBlocks(RowBlocks):
         self.shape = shape
         self.dtype = np.dtype(dtype)
         self.matrix = NpyMatrix.temporary(folder, shape, dtype, ADVICE)
+        self._rows_each = rows_for(DISK_BYTES, shape[1], self.dtype.itemsize)
+        self._buffers = Buffers(self._rows_each * shape[1] * self.dtype.itemsize)
 
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
         """Yield ``fn(rows, block)``, computed on all threads while others read the next blocks."""
-        pieces = slices(self.shape[0], rows_for(DISK_BYTES, self.shape[1], self.dtype.itemsize))
-        with begun_ahead(lambda rows: (rows, self.matrix.read(rows)), pieces, READERS) as coming:
+        with begun_ahead(self._read, slices(self.shape[0], self._rows_each), READERS) as coming:
             yield from thread_map(lambda read: fn(*read.result()), coming)
+
+    def _read(self, rows: slice) -> tuple[slice, np.ndarray]:
+        block = self._buffers.array((rows.stop - rows.start, self.shape[1]), self.dtype)
+        self.matrix.read_into(rows, block)
+        return rows, block
 
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
         def rewrite(rows: slice, block: np.ndarray) -> None:
