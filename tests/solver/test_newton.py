@@ -10,6 +10,7 @@ from sklearn.svm import LinearSVC
 
 import reference
 from besvm.blocks import MemoryBlocks
+from besvm.blocks.stores import SparseBlocks
 from besvm.solver.newton import solve, solve_path
 from besvm.solver.problem import Problem
 from stores import one_vs_rest
@@ -108,7 +109,7 @@ def test_csr_is_never_made_dense(rng, monkeypatch):
     for name in ("toarray", "todense"):
         monkeypatch.setattr(csr_matrix, name, refused)
         monkeypatch.setattr(csc_matrix, name, refused)
-    got = solve(MemoryBlocks(X), one_vs_rest(y), 1.0, tol=1e-8)
+    got = solve(SparseBlocks(X), one_vs_rest(y), 1.0, tol=1e-8)
     np.testing.assert_allclose(got.coef, expected.coef, atol=1e-6)
 
 

@@ -159,9 +159,12 @@ def _sample(weights: np.ndarray, wanted: int, seed: int) -> tuple[np.ndarray, np
 def _leading(blocks: MemoryBlocks, weights: np.ndarray, rank: int, seed: int) -> tuple[np.ndarray, float]:
     """Return about ``rank`` leading eigenvectors, orthonormal, and the last of their eigenvalues."""
     size = blocks.shape[1]
-    n_tests = min(size, 2 * rank)
-    test: np.ndarray = np.random.default_rng(seed).standard_normal((size, n_tests), dtype=blocks.dtype.type)
-    if 4 * n_tests > size:  # few among many directions are orthogonal enough
+    rounding = float(np.sqrt(size) * np.finfo(blocks.dtype).eps)
+    if 3 * rank >= size:  # the whole matrix is no dearer than a sketch of it
+        values, vectors = np.linalg.eigh(_gram(blocks, weights))
+        return vectors[:, -rank:], float(max(values[-rank], rounding * values[-1]))
+    test: np.ndarray = np.random.default_rng(seed).standard_normal((size, 2 * rank), dtype=blocks.dtype.type)
+    if 8 * rank > size:  # few among many directions are orthogonal enough
         test = np.linalg.qr(test)[0]
 
     def part(rows: slice, block: np.ndarray) -> tuple[np.ndarray]:
@@ -170,9 +173,18 @@ def _leading(blocks: MemoryBlocks, weights: np.ndarray, rank: int, seed: int) ->
     (image,) = blocks.sum(part, coarse=True)  # φᵀφ @ test
     core = test.T @ image
     values, rotation = np.linalg.eigh((core + core.T) / 2)
-    rounding = float(np.sqrt(size) * np.finfo(blocks.dtype).eps)
     sound = values > rounding * values[-1]  # the others are rounding errors
     half = image @ (rotation[:, sound] / np.sqrt(values[sound]))  # half @ half.T ≈ φᵀφ
     values, rotation = np.linalg.eigh(half.T @ half)
     vectors = np.linalg.qr(half @ rotation[:, -rank:])[0]  # rounding has left the angles not quite right
     return vectors, float(values[-rank] if len(values) > rank else rounding * values[-1])
+
+
+def _gram(blocks: MemoryBlocks, weights: np.ndarray) -> np.ndarray:
+    """Return φᵀφ of weighted rows."""
+
+    def part(rows: slice, block: np.ndarray) -> tuple[np.ndarray]:
+        weighted = block * np.sqrt(weights[rows, None])
+        return (weighted.T @ weighted,)
+
+    return blocks.sum(part, coarse=True)[0]
