@@ -102,7 +102,7 @@ def test_which_matrix_is_meant_must_be_clear(measures, X, sentence):
 
 
 def test_a_matrix_mapped_from_a_file_is_not_copied_into_memory(tmp_path, rng):
-    n, n_exemplars = 8000, 2500
+    n, n_exemplars = 24_000, 2500  # a sample of 64 MB is taken for the solver
     labels = np.arange(n) % 2
     S = np.lib.format.open_memmap(tmp_path / "S.npy", "w+", np.float32, (n, n_exemplars))
     S[:] = rng.normal(size=(n, n_exemplars)) + 0.2 * labels[:, None]

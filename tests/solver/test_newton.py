@@ -101,7 +101,7 @@ def test_a_path_of_c_is_that_of_single_fits_in_fewer_passes(problem_data):
 def test_csr_is_never_made_dense(rng, monkeypatch):
     X = csr_matrix(rng.normal(size=(50, 300)) * (rng.random((50, 300)) < 0.2))
     y = np.arange(50) % 2
-    expected = solve(MemoryBlocks(X.toarray()), one_vs_rest(y), 1.0, tol=1e-8)
+    expected = solve(MemoryBlocks(X.toarray()), one_vs_rest(y), 1.0, tol=1e-12)
 
     def refused(*args, **kwargs):
         raise AssertionError("a sparse matrix was made dense")
@@ -109,7 +109,7 @@ def test_csr_is_never_made_dense(rng, monkeypatch):
     for name in ("toarray", "todense"):
         monkeypatch.setattr(csr_matrix, name, refused)
         monkeypatch.setattr(csc_matrix, name, refused)
-    got = solve(SparseBlocks(X), one_vs_rest(y), 1.0, tol=1e-8)
+    got = solve(SparseBlocks(X), one_vs_rest(y), 1.0, tol=1e-12)
     np.testing.assert_allclose(got.coef, expected.coef, atol=1e-6)
 
 

@@ -16,6 +16,7 @@ EXTRA_OF = {
     "jinja2": "report",
     "dask": "cluster",
     "distributed": "cluster",
+    "cloudpickle": "cluster",
 }
 
 

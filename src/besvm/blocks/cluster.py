@@ -312,8 +312,7 @@ def named(what: str, rows: slice) -> str:
 
 def sent(client: Any, fn: Any) -> Any:
     """Return the future of what tasks call: it goes out once, as a task of its own, however many wait for it."""
-    import cloudpickle  # comes with Dask
-
+    cloudpickle = optional("cloudpickle", "a cluster")
     return client.submit(partial(cloudpickle.loads, cloudpickle.dumps(fn)), key=f"function-{next(_numbers)}")
 
 
@@ -370,11 +369,13 @@ def client_for(client: Any, X: Any) -> Iterator[Any]:
     if client is None and not isinstance(getattr(X, "source", X), DaskSource):
         yield None
         return
+    if not (client is None or isinstance(client, str) or hasattr(client, "scheduler_info")):
+        raise TypeError(f"client must be a distributed.Client, the address of a scheduler, or None, got {client!r}")
     distributed = optional("distributed", "a cluster")
     if isinstance(client, str):
         try:
             own = distributed.Client(client, timeout=WAIT)
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, ValueError) as error:
             raise ConnectionError(
                 f"no Dask scheduler answered at {client!r} within {WAIT} seconds; check the address, and that it runs"
             ) from error

@@ -43,7 +43,7 @@ def _extremes(X: Any) -> list[int]:
     """Return the rows with the largest and the smallest number of all, looked for block by block."""
     places, highest, lowest = [0, 0], -np.inf, np.inf
     for rows in slices(n_rows(X), rows_for(CACHE_BYTES, X.shape[1], X.dtype.itemsize)):
-        block = span(X, rows)
+        block = np.asarray(span(X, rows))
         high, low = block.max(axis=1, initial=-np.inf), block.min(axis=1, initial=np.inf)
         if high.max() > highest:
             highest, places[0] = high.max(), rows.start + int(high.argmax())
