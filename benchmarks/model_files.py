@@ -6,7 +6,6 @@ are imported; what compiled code takes to load is part of it.
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import time
 from pathlib import Path
@@ -17,6 +16,7 @@ import joblib
 import numpy as np
 
 import besvm
+from benchmarks.timing import alone
 from besvm import BESVMClassifier
 from besvm.datasets import load_cifar10
 
@@ -37,8 +37,7 @@ def benchmark(quick: bool = False) -> list[dict[str, Any]]:
             start = time.perf_counter()
             _save(model, way, path)
             saved = time.perf_counter() - start
-            with multiprocessing.get_context("spawn").Pool(1) as process:
-                row, again = process.apply(_loaded, (way, str(path), images[-100:]))
+            row, again = alone(_loaded, way, str(path), images[-100:])
             row = {"way": way, "megabytes": path.stat().st_size / 1e6, "save_seconds": saved, **row}
             found.append(row | {"bit_equal": bool(np.array_equal(again, decisions))})
     return found

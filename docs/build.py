@@ -24,6 +24,7 @@ import besvm.pruning
 import besvm.report
 import besvm.selection
 import besvm.similarities
+import besvm.sources
 import besvm.testing
 from besvm.reproduction.cells import PAPER, columns_of, tally
 from besvm.reproduction.config import Config
@@ -48,6 +49,7 @@ MODULES = {
     "besvm.baselines": besvm.baselines.__all__,
     "besvm.analysis": besvm.analysis.__all__,
     "besvm.explanations": ["explain_many", "carriers", "Explanation"],
+    "besvm.sources": besvm.sources.__all__,
     "besvm.datasets": ["load_cifar10", "fetch_cifar10", "load_images", "make_toy"],
     "besvm.report": ["write_page"],
     "besvm.testing": ["check_similarity"],

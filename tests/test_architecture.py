@@ -52,6 +52,13 @@ def test_every_module_has_a_room():
     assert rooms == set(ORDER)
 
 
+def test_every_room_has_its_row_in_the_docs_in_order():
+    page = (Path(__file__).parent.parent / "docs" / "architecture.md").read_text()
+    rows = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `")]
+    named = [name.strip("`/").removesuffix(".py") for row in rows for name in row.removeprefix("| ").split(", ")]
+    assert named == list(ORDER)
+
+
 def test_rooms_import_only_from_rooms_before_them():
     against = [
         f"{name} imports {other}"

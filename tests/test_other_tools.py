@@ -187,7 +187,7 @@ def test_pickle(fitted, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_skops(fitted, name):
-    skops = pytest.importorskip("skops.io")
+    skops = pytest.importorskip("skops.io", reason="skops is no extra of besvm")
     model, X = fitted[name]
     saved = skops.dumps(model)
     unknown = skops.get_untrusted_types(data=saved)

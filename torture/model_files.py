@@ -13,14 +13,17 @@ import multiprocessing
 import struct
 import tempfile
 import warnings
+from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 import besvm
 from besvm import BESVMClassifier, LinearSVMClassifier, Nystrom
+from besvm.baselines import KernelSVMClassifier
 from besvm.files import ModelFileError
 from besvm.files.container import HEAD, LINE
 from torture.outcome import Outcome
@@ -36,6 +39,8 @@ ODD: tuple[Any, ...] = (
         0,
         1,
         7,
+        300,
+        20_000,
         1 << 31,
         1 << 63,
         1e308,
@@ -52,8 +57,11 @@ ODD: tuple[Any, ...] = (
         {"$": "tuple", "items": [1]},
         {"$": "object", "class": "besvm.Measure", "state": {}},
         {"$": "slice", "items": []},
+        {"$": "float", "value": "nan"},
     ),
 )
+# what classes have for all of their objects: a file that gives one of them its own must be refused
+FIXED = ("rule", "columns_each", "rows_per_block", "one_length", "at_least", "parallel", "vectors", "missing", "sparse")
 
 
 def torture(quick: bool = False) -> Outcome:
@@ -82,19 +90,24 @@ def models() -> dict[str, tuple[Any, Any]]:
     sets = [{int(k) for k in rng.choice(30, 6)} | {100 + int(y[i])} for i in range(40)]
     graphs = [([(k, k + 1) for k in range(4 + i % 5)], {k: int(y[i]) for k in range(6 + i % 5)}) for i in range(40)]
     proteins = ["".join(rng.choice(list("ACDE" if label else "GHIK"), 15)) for label in y]
+    records = [{"age": float(20 + i % 7 + 9 * y[i]), "town": "ABC"[int(y[i])], "tall": i % 2 == 0} for i in range(40)]
     kinds: dict[str, tuple[Any, Any]] = {
         "vectors": (["rbf", "laplacian"], vectors),
         "images": (["H4R", "H4(1,1)", "P6"], images),
-        "series": (["dtw", "msm", "series-parts"], series),
+        "series": (["dtw", "msm", "twe", "series-parts"], series),
         "sets": ("jaccard", sets),
-        "graphs": ("weisfeiler-lehman", graphs),
+        "graphs": (["weisfeiler-lehman", "shortest-path"], graphs),
         "proteins": ("kmers", proteins),
         "bits": ("tanimoto", (vectors > 0).astype(np.uint8)),
+        "histograms": (["histogram-intersection", "manhattan"], np.abs(vectors)),
+        "sparse": (["jaccard", "linear"], sparse.csr_matrix(vectors > 0.5, dtype=np.float64)),
+        "records": ("gower", records),
     }
     found: dict[str, tuple[Any, Any]] = {"linear": (LinearSVMClassifier().fit(vectors, y), vectors[:3])}
     for kind, (measures, X) in kinds.items():
         found[kind] = BESVMClassifier(measures, basis=6, C=1.0, random_state=0).fit(X, y), X[:3]
     found["nystrom"] = BESVMClassifier("rbf", basis=6, C=1.0, normalize=Nystrom()).fit(vectors, y), vectors[:3]
+    found["kernel"] = KernelSVMClassifier("rbf").fit(vectors, y), vectors[:3]
     return found
 
 
@@ -201,17 +214,24 @@ def _altered(file: bytes, way: str, rng: np.random.Generator) -> bytes:
 
 
 def _change(node: Any, rng: np.random.Generator) -> None:
-    """Change something somewhere in plain data."""
-    while isinstance(node, (dict, list)) and node:
-        keys = list(node) if isinstance(node, dict) else range(len(node))
-        key = keys[rng.integers(len(keys))]
-        if not isinstance(node[key], (dict, list)) or rng.random() < 0.15:
-            if isinstance(node, dict) and rng.random() < 0.1:
-                del node[key]
-            else:
-                node[key] = deepcopy(ODD[rng.integers(len(ODD))])
-            return
-        node = node[key]
+    """Change something somewhere in plain data: every place is as likely as any other, however deep it lies."""
+    places = list(_places(node))
+    holder, key = places[rng.integers(len(places))]
+    odd = deepcopy(ODD[rng.integers(len(ODD))])
+    if isinstance(holder, dict) and rng.random() < 0.1:
+        del holder[key]
+    elif key == "state" and isinstance(holder[key], dict):
+        holder[key][FIXED[rng.integers(len(FIXED))]] = odd
+    else:
+        holder[key] = odd
+
+
+def _places(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every list or dict of plain data with each of its places or keys."""
+    for key in list(node) if isinstance(node, dict) else range(len(node)):
+        yield node, key
+        if isinstance(node[key], (dict, list)):
+            yield from _places(node[key])
 
 
 def _parts(file: bytes) -> tuple[bytes, bytes, bytes]:

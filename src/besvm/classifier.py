@@ -1,9 +1,11 @@
 """BESVMClassifier: the parts put together, no mathematics."""
 
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -11,15 +13,20 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.dask_source import mapped
 from besvm._support.progress import say
 from besvm._support.public import public
+from besvm._support.row_source import is_dask
 from besvm._support.rows import n_rows
 from besvm._support.threads import one_blas_thread, workers
 from besvm._support.validation import atomic_fit, check_choice, check_vectors, make_rng
 from besvm.blocks import RowBlocks
+from besvm.blocks.cluster import check_cluster, client_for, filled_on, plan_on
 from besvm.blocks.fill import by_blocks, filled
+from besvm.blocks.half import HALF
 from besvm.blocks.plan import plan_training
 from besvm.expand import Expander, FeatureMap, fit_expander, learn_feature_map, mark_input, training_set
+from besvm.expand.resume import Resumable
 from besvm.linear import MarginClassifier, check_c
 from besvm.measures import TunableMeasures, as_measures
 from besvm.normalize import Normalization, as_normalization
@@ -28,6 +35,7 @@ from besvm.solver.one_vs_rest import n_columns
 from besvm.solver.training import SOLVERS, LinearModel
 
 MULTI_CLASS = ("ovr", "ovo", "ovo-pair-basis")
+STORAGE_DTYPES = (None, "float16")
 
 
 @public("besvm")
@@ -65,6 +73,17 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         then computes them anew on every pass.
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that training may take beyond X; by default 70 % of what is free.
+    storage_dtype : {None, "float16"}, default=None
+        "float16" keeps the features in half precision, in memory or on disk: half the room and half of what a pass
+        reads, for a loss of accuracy that docs/scale.md measures. None keeps them as they are computed.
+    checkpoint : path, optional
+        A folder that keeps what is finished, so that the same call goes on after it was killed: the blocks of
+        similarities, and the state of the solver. They are found by a hash of the data, of the parameters that matter
+        to the result, and of the source files of the measures; a folder of others is refused. What was damaged is
+        computed anew.
+    client : distributed.Client or str, optional
+        A Dask cluster, or its address: its workers compute and hold the features, and train. By default Dask arrays,
+        DataFrames and bags are trained on by the current client, all else by this process. The model is the same.
     n_jobs : int, optional
         Threads (processes, for a Python function); by default all that BLAS may use. A Similarity of your own is called
         by several threads if it declares itself ``parallel``, and else by one.
@@ -121,6 +140,9 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         probability: bool = True,
         storage: str = "auto",
         memory_limit: int | float | str | None = None,
+        storage_dtype: str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        client: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -139,6 +161,9 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         self.probability = probability
         self.storage = storage
         self.memory_limit = memory_limit
+        self.storage_dtype = storage_dtype
+        self.checkpoint = checkpoint
+        self.client = client
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -160,14 +185,19 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         check_choice("penalty", self.penalty, tuple(SOLVERS))
         check_multi_class(self.multi_class, as_normalization(self.normalize))
         check_c(self.C)  # before anything is computed
+        check_choice("storage_dtype", self.storage_dtype, STORAGE_DTYPES)
         measures = as_measures(self.measures)
         X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight, by_blocks=True)
-        with workers(self.n_jobs):
-            expander = fit_expander(
-                X, classes[labels], measures, self.basis, make_rng(self.random_state), weights, self.memory_limit
-            )
-            with self._expanded(expander, X, classes, labels, weights) as (feature_map, blocks, options):
-                model = self._train(blocks, classes, labels, weights, **options)
+        resumable = None if self.checkpoint is None else Resumable(self, X, classes[labels], weights)
+        rng = make_rng(self.random_state) if resumable is None else resumable.rng(self.random_state)
+        with workers(self.n_jobs), client_for(self.client, X) as client:
+            expander = fit_expander(X, classes[labels], measures, self.basis, rng, weights, self.memory_limit)
+            checkpoint = None if resumable is None else resumable.of(expander)
+            fill = partial(filled, checkpoint=checkpoint)
+            more = {"client": client, "storage_dtype": self.storage_dtype}
+            expanded = self._expanded(expander, X, classes, labels, weights, fill, **more)
+            with expanded as (feature_map, blocks, options):
+                model = self._train(blocks, classes, labels, weights, checkpoint=checkpoint, **options)
         self._remember(feature_map, model, classes, labels[weights > 0])
         self.basis_labels_ = self._map.expander.labels_of_rows(classes[labels])
         self._vectors = vectors
@@ -183,10 +213,13 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         weights: np.ndarray,
         fill: Callable[..., RowBlocks] = filled,
         held: int = 0,
+        client: Any = None,
+        storage_dtype: str | None = None,
     ) -> Iterator[tuple[FeatureMap, RowBlocks, dict[str, Any]]]:
         """Give the feature map that X teaches, the features of X, and what training on them needs to be told.
 
         ``fill`` computes the similarities, or has them already; ``held`` bytes are taken meanwhile by somebody else.
+        With a ``client`` its workers do it.
         """
         normalization, n = as_normalization(self.normalize), n_rows(X)
         width, itemsize = expander.width, expander.dtype.itemsize
@@ -196,20 +229,35 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
             beside += itemsize * width * largest_pair(labels)
             if self.multi_class == "ovo-pair-basis":
                 options["basis_labels"] = _labels_of_columns(expander, labels, classes)
-        chosen = plan_training(
-            n,
-            width,
-            itemsize,
-            n_columns(n, len(classes), self.probability or self.C == "auto"),
-            penalty=self.penalty,
-            beside=beside,
-            row=expander.row_bytes,
-            storage=self.storage,
-            memory_limit=self.memory_limit,
-        )
+        columns = n_columns(n, len(classes), self.probability or self.C == "auto")
+        if client is not None and storage_dtype is not None:
+            raise ValueError(
+                "storage_dtype must be None on a cluster, whose workers keep the features as they are computed, got "
+                f"{storage_dtype!r}"
+            )
+        if client is not None:
+            check_cluster(self.penalty, self.multi_class if len(classes) > 2 else "ovr")
+            chosen = plan_on(client, n, width, itemsize, columns)
+        else:
+            chosen = plan_training(
+                n,
+                width,
+                itemsize,
+                columns,
+                penalty=self.penalty,
+                beside=beside,
+                row=expander.row_bytes,
+                storage=self.storage,
+                memory_limit=self.memory_limit,
+                stored=None if storage_dtype is None else HALF.itemsize,
+            )
         say(self.verbose, str(chosen))
         self.storage_, self.n_rows_ = chosen.storage, n
-        blocks = fill(expander, X, chosen.storage, self.verbose, chosen.folder)
+        if client is None:
+            half = {} if storage_dtype is None else {"storage_dtype": storage_dtype}
+            blocks = fill(expander, X, chosen.storage, self.verbose, chosen.folder, **half)
+        else:
+            blocks = filled_on(client, expander, X, self.verbose)
         with blocks, workers(chosen.n_jobs):
             feature_map = learn_feature_map(expander, blocks, normalization, X, labels, weights)
             yield feature_map, blocks, {"memory": chosen.solver_options, **options}
@@ -231,6 +279,8 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         counts the votes of). With an "l1" penalty they are the features of the exemplars that are left.
         """
         check_is_fitted(self, "coef_")
+        if is_dask(X):
+            return mapped(X, self.transform, self._map.expander.dtype, self.coef_.shape[1])
         return self._by_blocks(X, self._map, self.coef_.shape[1], self._map.expander.dtype, "similarities to the basis")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -254,6 +304,16 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         with workers(self.n_jobs):
             out = np.empty((n_rows(X), width), dtype=dtype)
             return by_blocks(X, compute, out, self._map.expander.rows_each(X), what, self.verbose)
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an estimator with the same parameters; a client, which cannot be copied, is shared."""
+        client, self.client = self.client, None
+        try:
+            copy: Self = super().__sklearn_clone__()
+        finally:
+            self.client = client
+        copy.client = client
+        return copy
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

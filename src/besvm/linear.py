@@ -12,8 +12,10 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.any_source import as_source
+from besvm._support.dask_source import mapped
 from besvm._support.public import public
-from besvm._support.row_source import RowSource, as_source
+from besvm._support.row_source import RowSource, is_dask
 from besvm._support.threads import workers
 from besvm._support.validation import (
     atomic_fit,
@@ -26,9 +28,11 @@ from besvm._support.validation import (
     validated_source,
 )
 from besvm.blocks import MemoryBlocks, RowBlocks
+from besvm.blocks.checkpoint import Checkpoint
 from besvm.blocks.fill import by_blocks
 from besvm.blocks.stores import SourceBlocks, SparseBlocks, rows_per_block
 from besvm.solver.design import Intercept
+from besvm.solver.journal import Journal
 from besvm.solver.one_vs_one import fit_pairs
 from besvm.solver.one_vs_rest import fit_linear
 from besvm.solver.training import SOLVERS, LinearModel, Training
@@ -58,6 +62,10 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
 
         One-vs-one, a class's score is its votes plus less than half a vote for its margins, as in scikit-learn.
         """
+        if is_dask(X):
+            check_is_fitted(self, "classes_")
+            n_classes = len(self.classes_)
+            return mapped(X, self.decision_function, np.float64, None if n_classes == 2 else n_classes)
         margins = self._margins(X)
         if len(self.classes_) == 2:
             return margins[:, 0]
@@ -65,7 +73,10 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         return class_scores(margins, class_pairs(n_classes), n_classes) if self._one_vs_one else margins
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of every sample."""
+        """Return the class of every sample; of a Dask collection, a Dask array computed when asked for."""
+        if is_dask(X):
+            check_is_fitted(self, "classes_")
+            return mapped(X, self.predict, self.classes_.dtype)
         margins = self.decision_function(X)
         best = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
         predicted: np.ndarray = self.classes_[best]
@@ -81,6 +92,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         check_is_fitted(self, "classes_")
         if not hasattr(self, "probability_slope_"):
             raise AttributeError("the probabilities are settled while fitting; fit again with probability=True")
+        if is_dask(X):
+            return mapped(X, self.predict_proba, np.float64, len(self.classes_))
         return class_probabilities(self.probability_slope_ * self.decision_function(X))
 
     @abstractmethod
@@ -94,6 +107,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         labels: np.ndarray,
         weights: np.ndarray,
         memory: dict[str, Any] | None = None,
+        checkpoint: Checkpoint | None = None,
         **options: Any,
     ) -> LinearModel:
         """Train on finished features, with the parameters that both classifiers have."""
@@ -104,6 +118,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             memory=memory or {},
+            journal=None if checkpoint is None else Journal(checkpoint),
         )
         options |= {"probability": self.probability, "verbose": self.verbose}
         train: Callable[..., LinearModel] = fit_linear if self.multi_class == "ovr" or len(classes) == 2 else fit_pairs

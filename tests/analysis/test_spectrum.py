@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 
 from besvm import FHOG, Measure
 from besvm.analysis import measure_spectrum, spectrum
-from besvm.similarities import RBF, Deformable, Linear
+from besvm.similarities import RBF, Deformable, KMers, Linear
 
 
 @given(n=st.integers(1, 15), seed=st.integers(0, 1000))
@@ -124,3 +124,9 @@ def test_plotting_without_matplotlib(monkeypatch):
     monkeypatch.setattr("besvm._support.extras.import_module", without)
     with pytest.raises(ImportError, match=r"drawing a spectrum needs matplotlib; install besvm\[plots\]"):
         spectrum(np.eye(2)).plot()
+
+
+def test_the_rounding_is_that_of_the_similarity(rng):
+    """K-mers are counted and compared in float32; what that rounds must not pass for negative eigenvalues."""
+    texts = ["".join(rng.choice(list("ab"), 30)) for _ in range(80)]
+    assert measure_spectrum(KMers(2), texts, basis=80).negative_ratio == 0

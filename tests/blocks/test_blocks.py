@@ -16,7 +16,7 @@ from besvm._support.units import parse_bytes, show_bytes
 from besvm.blocks import DiskBlocks, MemoryBlocks
 from besvm.blocks.fill import by_blocks
 from besvm.blocks.npy import NpyMatrix, check_seal
-from besvm.blocks.stores import SparseBlocks, rows_for
+from besvm.blocks.stores import Buffers, SparseBlocks, rows_for
 from stores import STORES, make
 
 
@@ -223,3 +223,21 @@ def test_sparse_blocks_are_views_that_nobody_replaces(rng):
             assert all(np.shares_memory(view, getattr(X, name)) for view in views)
     with pytest.raises(TypeError, match="sparse features are read only"):
         blocks.update(lambda rows, block: block)
+
+
+def test_room_is_used_again_only_when_nobody_holds_a_part_of_it():
+    buffers = Buffers(800)
+    first = buffers.array((10, 10), np.dtype(np.float64))
+    first[:] = 1
+    part = first[3:5].T[:, 1:]
+    del first
+    second = buffers.array((10, 10), np.dtype(np.float64))
+    second[:] = 2
+    assert (part == 1).all()
+    place = part.__array_interface__["data"][0] // 4096
+    del part
+    third = buffers.array((5, 10), np.dtype(np.float64))
+    assert third.shape == (5, 10)
+    assert third.__array_interface__["data"][0] // 4096 == place
+    assert (second == 2).all()
+    assert buffers.array((0, 10), np.dtype(np.float64)).shape == (0, 10)

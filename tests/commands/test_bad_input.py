@@ -1,11 +1,10 @@
 """Every mistake gets one sentence and an exit code, and nothing is half-written."""
 
+import errno
 import os
 import resource
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -14,7 +13,8 @@ from typer.testing import CliRunner
 
 import besvm
 from besvm.cli import app
-from besvm.inputs import read
+from besvm.commands.errors import exit_code, is_of_output, sentence
+from besvm.inputs import Data, read
 
 invoke = CliRunner().invoke
 TABLE = "a,b,label\n" + "".join(f"{k},{k % 5},{'xy'[k % 2]}\n" for k in range(20))
@@ -27,6 +27,8 @@ def here(tmp_path_factory):
     (folder / "good.csv").write_text(TABLE)
     (folder / "empty.csv").write_text("")
     (folder / "broken.csv").write_text(TABLE.replace("7,2,y", "7,2"))
+    (folder / "blank.csv").write_text(TABLE.replace("7,2,y", "7,2,"))
+    (folder / "header.csv").write_text("a,b,label\n")
     (folder / "few.csv").write_text("a,label\n1,x\n2,y\n3,z\n")
     (folder / "one.csv").write_text("a,label\n1,x\n2,x\n3,x\n")
     (folder / "texts.csv").write_text("word,label\n" + "".join(f"word{k},{k % 2}\n" for k in range(9)))
@@ -96,6 +98,18 @@ MISTAKES = {
     "evaluate vectors.besvm pets": "vectors.besvm compares vectors, and pets must hold vectors",
     "inspect none.besvm": "'none.besvm' must be a model file",
     "inspect broken.besvm": "broken.besvm is no besvm model",
+    "evaluate vectors.besvm blank.csv": "blank.csv must have a class for every sample, got none for 8",
+    "explain vectors.besvm none.csv": "'none.csv' must be a file or folder",
+    "explain vectors.besvm header.csv": "header.csv must hold samples, but has none",
+    "explain images.besvm good.csv": "images.besvm compares images, and good.csv must hold images, but is a table",
+    "report none.besvm good.csv": "'none.besvm' must be a model file",
+    "report vectors.besvm pets": "vectors.besvm compares vectors, and pets must hold vectors, but is a folder",
+    "report vectors.besvm good.csv --label lable": "good.csv has no label column 'lable'",
+    "report vectors.besvm blank.csv": "blank.csv must have a class for every sample, got none for 8",
+    "report vectors.besvm good.csv -o /dev/full": "-o must be the name of a file, got '/dev/full', which is a device",
+    "prune vectors.besvm broken.csv -n 5": "line 9 of broken.csv must have 3 values",
+    "prune vectors.besvm blank.csv -n 5": "blank.csv must have a class for every sample, got none for 8",
+    "prune images.besvm good.csv -n 5": "images.besvm compares images, and good.csv must hold images",
     "select none.csv": "'none.csv' must be a file or folder",
     "select one.csv": "one.csv must have samples of at least two classes",
     "select good.csv -m rbff": "--measure must be a known name, got 'rbff'",
@@ -159,6 +173,16 @@ def test_a_full_disk_leaves_nothing(here, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_full_disk_is_told_from_a_full_output():
+    """Whoever writes elsewhere says where; only standard output is left to whoever runs the command."""
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    elsewhere = OSError(errno.ENOSPC, "the features need 10 kB of disk; choose another folder")
+    assert is_of_output(full)
+    assert not is_of_output(elsewhere)
+    assert (exit_code(elsewhere), sentence(elsewhere)) == (1, elsewhere.strerror)
+    assert not is_of_output(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/a/file"))
+
+
 @pytest.mark.parametrize("out", [["-o", "/dev/full"], []])
 def test_a_full_device(here, out):
     with open("/dev/full", "w") as full, program(here, "predict", "vectors.besvm", "good.csv", *out, stdout=full) as it:
@@ -171,48 +195,11 @@ def test_a_full_device(here, out):
     assert not os.path.isfile("/dev/full")
 
 
-SLOW = """
-import sys, time
-import besvm.commands.training as training
-from besvm.cli import run
-from besvm.commands import interrupts
-
-def slow(self, X, y):
-    print("fitting", file=sys.stderr, flush=True)
-    try:
-        time.sleep(60)
-    except KeyboardInterrupt:  # as compiled code does now and then
-        time.sleep(60)
-
-interrupts.AGAIN = 0.2
-
-training.BESVMClassifier.fit = slow
-run()
-"""
-
-
-def test_ctrl_c_leaves_nothing(here, tmp_path):
-    out = tmp_path / "m.besvm"
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, "train", str(here / "good.csv"), "-o", str(out)],
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a background shell ignores it
-    )
-    while process.stderr.readline() != "fitting\n":
-        pass
-    time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=30)[1] == "besvm: interrupted; nothing was written\n"
-    assert process.returncode == 130
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_ctrl_c_while_writing_predictions_leaves_nothing(here, tmp_path, monkeypatch):
     from besvm.commands import predict
 
     def interrupted(samples):
-        yield ["1"], np.zeros((1, 2)), None
+        yield Data(np.zeros((1, 2)), None, "vectors", ["1"])
         raise KeyboardInterrupt
 
     monkeypatch.setattr(predict, "judged", interrupted)

@@ -163,7 +163,6 @@ def test_from_standard_input(folder, iris, tmp_path):
 
 def test_blocks_predict_what_the_whole_does(folder, iris, monkeypatch):
     whole = run("predict", iris, folder / "vectors.csv").stdout
-    monkeypatch.setattr("besvm.inputs.reading.ROWS", 7)
     from besvm.commands import models
 
     stream = models.stream
@@ -237,3 +236,15 @@ def test_help_has_examples_and_options_say_what_they_do():
         assert "--debug" in shown
     assert "edit[name]" in run("train", "--help", env={"COLUMNS": "200"}).stdout
     assert "--install-completion" in run("--help").stdout
+
+
+def test_a_training_goes_on_from_its_checkpoint(folder, tmp_path):
+    train = ("train", folder / "vectors.csv", "--basis", 20, "--force", "-o")
+    for name in ("first.besvm", "again.besvm"):
+        run(*train, tmp_path / name, "--checkpoint", tmp_path / "work")
+    first, again = (besvm.load(tmp_path / f"{name}.besvm") for name in ("first", "again"))
+    np.testing.assert_array_equal(first.coef_, again.coef_)
+    assert again.checkpoint is None
+    assert {path.name for path in (tmp_path / "work").iterdir()} == {"check-1", "all"}
+    other = run(*train, tmp_path / "other.besvm", "--checkpoint", tmp_path / "work", "--C", 1, code=2)
+    assert "these differ: C ('auto' there, 1.0 here)" in " ".join(other.output.split())

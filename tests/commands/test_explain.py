@@ -1,77 +1,60 @@
-"""The command `besvm explain`, on a model and data that need no files."""
+"""The command `besvm explain`, on a model of images and a folder of them."""
 
 import json
-import sys
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
+import besvm
 from besvm import BESVMClassifier
 from besvm.cli import app
+from besvm.commands.explain import find
+from besvm.inputs import stream
 
 run = CliRunner().invoke
 
 
-class Samples:
-    """Images in blocks of eight, as they come from a folder."""
-
-    name = "pets"
-
-    def __init__(self, X):
-        self.X, self.read = X, 0
-
-    def __iter__(self):
-        for start in range(0, len(self.X), 8):
-            X = self.X[start : start + 8]
-            self.read += len(X)
-            yield SimpleNamespace(X=X, names=[f"{start + k}.png" for k in range(len(X))])
-
-
-def check_new(path, force):
-    if Path(path).exists() and not force:
-        raise ValueError(f"{path!r} is there already and is kept")
-    return Path(path)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A model, and a folder of images, 00.png to 19.png."""
+    folder, rng = tmp_path_factory.mktemp("explain"), np.random.default_rng(0)
+    X, y = rng.integers(0, 256, (20, 16, 16, 3), dtype=np.uint8), np.array(["cat", "dog"] * 10)
+    (folder / "pets").mkdir()
+    for k, image in enumerate(X):
+        Image.fromarray(image).save(folder / "pets" / f"{k:02}.png")
+    fitted = BESVMClassifier(["H8R", "P6(2)"], basis=5, C=1.0, random_state=0).fit(X, y)
+    besvm.save(fitted, folder / "m.besvm", facts={"kind": "images", "size": [16, 16]})
+    return folder
 
 
 @pytest.fixture
-def samples(monkeypatch):
-    """Put a model and samples where the command looks for them."""
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 256, (20, 16, 16, 3), dtype=np.uint8), np.array(["cat", "dog"] * 10)
-    fitted = BESVMClassifier(["H8R", "P6(2)"], basis=5, C=1.0, random_state=0).fit(X, y)
-    found = Samples(X)
-
-    def load_model(path):
-        if path == "none.besvm":
-            raise FileNotFoundError("'none.besvm' must be a model file")
-        return fitted
-
-    parts = {"load_model": load_model, "samples_for": lambda model, name, data: found}
-    for name, functions in (("models", parts), ("outputs", {"check_new": check_new})):
-        module = ModuleType(f"besvm.commands.{name}")
-        vars(module).update(functions)
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-    return found
+def samples(folder, monkeypatch):
+    """Samples where the command is run."""
+    monkeypatch.chdir(folder)
 
 
 def explain(*arguments):
     return run(app, ["explain", "m.besvm", "pets", *arguments])
 
 
+def test_reads_no_further_than_to_the_sample(folder):
+    samples = stream(folder / "pets", rows=8)
+    name, X = find(samples, "3")
+    assert (name, X.shape, samples.done) == ("02.png", (1, 16, 16, 3), 8)
+
+
 def test_says_what_pulled(samples):
     done = explain("--row", "3", "--top", "4")
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
-    assert lines[0] == "2.png"
+    assert lines[0] == "02.png"
     assert lines[1].startswith("predicted: ")
     assert "from the other 6 exemplars" in done.stdout
-    assert samples.read == 8
 
 
-@pytest.mark.parametrize(("row", "name"), [("9", "8.png"), ("12.png", "12.png"), ("-1", "19.png"), ("20", "19.png")])
+@pytest.mark.parametrize(("row", "name"), [("9", "08.png"), ("12.png", "12.png"), ("-1", "19.png"), ("20", "19.png")])
 def test_a_sample_by_its_number_or_name(samples, row, name):
     data = json.loads(explain("--row", row, "--json").stdout)
     assert data["sample"] == name
@@ -94,9 +77,9 @@ def test_a_picture_or_a_page(samples, tmp_path, name):
     assert path.read_bytes() != before
 
 
-@pytest.mark.parametrize("row", ["0", "21", "-2", "rose", "-", "1.5"])
+@pytest.mark.parametrize("row", ["0", "21", "-2", "rose", "-", "--1", "1.5"])
 def test_a_sample_that_is_not_there(samples, row):
-    done = explain("--row", row)
+    done = explain(f"--row={row}")
     assert (done.exit_code, done.stdout) == (2, "")
     said = f"besvm: --row must be the name of a sample of pets, or its number, from 1 to 20, got {row!r}\n"
     assert done.stderr == said
@@ -108,4 +91,5 @@ def test_bad_input(samples, tmp_path):
     assert "-o must end in .png or .svg for a picture, or in .html for a page" in done.stderr
     assert explain("--top", "0").exit_code == 2
     done = run(app, ["explain", "none.besvm", "pets"])
-    assert (done.exit_code, done.stderr) == (2, "besvm: 'none.besvm' must be a model file\n")
+    said = "besvm: 'none.besvm' must be a model file, as `besvm train` writes it, but there is none\n"
+    assert (done.exit_code, done.stderr) == (2, said)

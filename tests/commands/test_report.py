@@ -8,8 +8,6 @@ import besvm
 from besvm import BESVMClassifier
 from besvm.cli import app
 
-pytest.importorskip("besvm.inputs", reason="needs what reads people's files")
-
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):

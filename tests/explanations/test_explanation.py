@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import besvm
 from besvm import BESVMClassifier, Measure, explain
 from besvm.measures import mirrored
 from besvm.similarities import Match, Similarity
@@ -262,16 +263,14 @@ def test_exemplars_that_are_known_by_their_features_alone(measure, side):
 
 
 def test_a_model_from_a_file_explains_alike(iris, tmp_path):
-    files = pytest.importorskip("besvm.files")
     model, X, _ = iris
-    files.save(model, tmp_path / "iris.besvm")
-    assert explain(files.load(tmp_path / "iris.besvm"), X[80]).to_dict() == explain(model, X[80]).to_dict()
+    besvm.save(model, tmp_path / "iris.besvm")
+    assert explain(besvm.load(tmp_path / "iris.besvm"), X[80]).to_dict() == explain(model, X[80]).to_dict()
 
 
 def test_a_model_from_a_file_shows_its_exemplars(tmp_path):
-    files = pytest.importorskip("besvm.files")
     X = np.random.default_rng(0).integers(0, 256, (20, 16, 16, 3), dtype=np.uint8)
-    files.save(BESVMClassifier(["H4R"], basis=4, C=1.0).fit(X, np.arange(20) % 2), tmp_path / "images.besvm")
-    why = explain(files.load(tmp_path / "images.besvm"), X[3])
+    besvm.save(BESVMClassifier(["H4R"], basis=4, C=1.0).fit(X, np.arange(20) % 2), tmp_path / "images.besvm")
+    why = explain(besvm.load(tmp_path / "images.besvm"), X[3])
     for one in why.contributions:
         np.testing.assert_array_equal(why.pair(one).exemplar.data, X[one.row])

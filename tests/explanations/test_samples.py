@@ -108,3 +108,16 @@ def test_training_rows_must_be_there(vectors):
     model, X = vectors
     with pytest.raises(ValueError, match="training must be the samples that the model was fitted on"):
         explain(model, X[0], training=X[:2])
+
+
+def test_values_and_clouds_of_points_are_written_not_drawn(rng):
+    """Numbers of records have as many digits as are read, and points are no pixels."""
+    X = pd.DataFrame({"age": rng.normal(size=20), "city": ["Rome", None] * 10})
+    why = explain(BESVMClassifier("gower", basis=4, C=1.0).fit(X, [0, 1] * 10), X.iloc[0])
+    assert f">{X['age'][0]:.4g}<" in why.to_html()
+    assert str(X["age"][0]) not in why.to_html()
+    clouds = [rng.normal(size=(5 + k % 2, 2)) for k in range(20)]
+    why = explain(BESVMClassifier("sliced-wasserstein", basis=4, C=1.0).fit(clouds, [0, 1] * 10), clouds[0])
+    assert why.pair(why.contributions[0]).sample.kind == "none"
+    assert "5 points of 2 numbers" in why.to_html()
+    why.plot()

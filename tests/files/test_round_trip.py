@@ -53,14 +53,11 @@ def assert_round_trip(model, X, path):
 @pytest.mark.parametrize("name", sorted(registered()))
 def test_every_registered_similarity(name, path):
     if name == "precomputed":
-        X, kind = np.random.default_rng(0).random((24, 24)), None
+        X = np.random.default_rng(0).random((24, 24))
     elif name == "from_distance":
         name, X = FromDistance("manhattan"), of_kind("vectors", "")
     else:
-        kind = registered()[name].kind
-        if registered()[name].extra is not None:
-            pytest.importorskip({"text": "rapidfuzz", "bio": "pyopal", "transport": "ot"}[registered()[name].extra])
-        X = of_kind(kind, name)
+        X = of_kind(registered()[name].kind, name)
     if name == "sinkhorn":
         name = Sinkhorn(regularization=1.0)
     model = BESVMClassifier(name, basis=10, random_state=0, C=1.0).fit(X, labels())

@@ -174,6 +174,23 @@ def test_arrays_that_lie(tmp_path):
         read(path)
 
 
+@pytest.mark.parametrize("shape", [(4, 2), (4, 2, 3)])
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_arrays_with_gaps(tmp_path, shape, odd):
+    X = np.zeros(shape)
+    X[2, 1] = odd
+    np.save(tmp_path / "a.npy", X)
+    with pytest.raises(ValueError, match=rf"^row 3 of a.npy must hold finite numbers, got {odd}; fill it in or leave"):
+        list(stream(tmp_path / "a.npy", rows=1))
+
+
+def test_arrays_that_a_model_does_not_compare(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros((4, 2)))
+    known = {"kind": "vectors", "columns": dict.fromkeys("abc", "number")}
+    with pytest.raises(ValueError, match=r"^a.npy must have 3 columns, as the model compares, got 2$"):
+        stream(tmp_path / "a.npy", **known)
+
+
 def test_archives_that_lie(tmp_path):
     path = tmp_path / "a.npz"
     with pytest.raises(ValueError, match=r"a.npz must hold a class for each of 3 rows, got 2"):

@@ -42,6 +42,12 @@ def test_standard_input_is_csv_tsv_or_lines_of_text(typed):
         read("-")
 
 
+def test_standard_input_that_is_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ValueError, match=r"^standard input must hold samples, but is closed$"):
+        read("-")
+
+
 def test_standard_input_is_read_as_it_comes(monkeypatch):
     """The first block is there before the second line is asked for again."""
     asked = []

@@ -3,8 +3,11 @@
 import csv
 import io
 import math
+import sys
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -128,6 +131,11 @@ def test_series_and_similarities_from_a_table(write):
         ('a,y\n"x\ny",0\n1,2,3\n', "line 4 of t.csv must have 2 values"),
         ('a,y\n1,0\n"2,0\n3,1\n', "line 3 of t.csv cannot be read: a quote that is not closed"),
         ('a,y\n"1"2,0\n', "line 2 of t.csv cannot be read: ',' expected after '\"'"),
+        ("a,y\r1,0\r2,1\r", "line 1 of t.csv cannot be read: a carriage return in the middle of it; lines must end"),
+        (
+            "a,y\n" + "x" * (1 << 24) + "x,0\n",
+            "line 2 of t.csv cannot be read: a quote that is not closed, or a value of",
+        ),
         (b"a,y\n\xff\xfe,0\n", "line 2 of t.csv must be UTF-8, got the byte 0xff; convert the file"),
         (b"a,y\n\x00,0\n", "line 2 of t.csv must be text, got a zero byte"),
         ("a,a,y\n1,2,0\n", "t.csv must have columns of different names, got 'a' twice"),
@@ -177,6 +185,12 @@ def test_without_names_columns_come_in_the_order_of_the_model(write):
 
 def test_classes_are_called_alike_whatever_writes_them(write):
     assert read(write("f.csv", "a,y\n5,1.0\n6,-2.0\n7,1\n")).y.tolist() == ["1", "-2", "1"]
+
+
+def test_nan_is_no_class(write, tmp_path):
+    assert read(write("f.csv", "a,y\n5,NaN\n6,nan\n7,\n8,nana\n")).y.tolist() == ["", "", "", "nana"]
+    np.savez(tmp_path / "f.npz", X=np.eye(3), y=[1.5, np.nan, 2.0])
+    assert read(tmp_path / "f.npz").y.tolist() == ["1.5", "", "2"]
 
 
 def test_classes_from_a_file_of_their_own(write):
@@ -256,9 +270,6 @@ def test_broken_arff(write, old, new, sentence):
 
 
 def test_parquet(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet as pq
-
     path = tmp_path / "t.parquet"
     columns = {"age": [1, None, 3], "old": [True, False, None], "word": ["a", "b", None], "list": [[1], [2], [3]]}
     pq.write_table(pa.table({**columns, "label": ["x", "y", "x"]}), path)
@@ -272,8 +283,6 @@ def test_parquet(tmp_path):
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
-    import sys
-
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
     with pytest.raises(ImportError, match=r"reading Parquet files needs pyarrow; install besvm\[tables\]"):

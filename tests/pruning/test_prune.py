@@ -74,26 +74,55 @@ def test_predicts_what_a_model_fitted_with_these_exemplars_does(kind, data):
     assert model.n_basis_ > 15  # it stays as it was
 
 
+def sides(y, n_classes):
+    return np.where(y[:, None] == np.arange(n_classes), 1.0, -1.0)
+
+
+def with_pairs(margins, y):
+    """Margins of pairs of classes, with labels in those of the two classes alone."""
+    out = margins.copy()
+    for column, pair in enumerate([(0, 1), (0, 2), (1, 2)]):
+        for label, side in zip(pair, (-1, 1), strict=True):
+            out[y == label, column] = 0.7 * margins[y == label, column] + 0.3 * side
+    return out
+
+
 @pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"l1", "ovo-pair-basis"}))
 def test_decides_like_the_large_model_as_far_as_its_exemplars_can(kind, data):
-    """The weights are those of a ridge regression on the margins of the large one, written out."""
+    """The weights are those of a ridge regression on the margins of the large one and the labels, written out."""
     X, y = data
     model = clone(KINDS[kind]).fit(X, y)
     pruned = besvm.prune(model, 15, X, y, curve=False)
     assert pruned.n_basis_ == 15
     features, margins = pruned.transform(X).astype(float), model._margins(X)
-    A, F = features - features.mean(axis=0), margins - margins.mean(axis=0)
+    targets = 0.7 * margins + 0.3 * sides(y, 3) if kind != "ovo" else with_pairs(margins, y)
+    A, F = features - features.mean(axis=0), targets - targets.mean(axis=0)
     H = A.T @ A
     W = np.linalg.solve(H + RIDGE * np.trace(H) / len(H) * np.eye(len(H)), A.T @ F)
     if kind != "class weights":
         np.testing.assert_allclose(pruned.coef_.T, W, rtol=1e-6, atol=1e-8)
-        np.testing.assert_allclose((pruned._margins(X) - margins).mean(axis=0), 0, atol=1e-8)
+        np.testing.assert_allclose((pruned._margins(X) - targets).mean(axis=0), 0, atol=1e-8)
     if kind != "no probabilities":
         assert pruned.probability_slope_ == model.probability_slope_
     labels = besvm.prune(model, 15, X, y, learn="labels", curve=False)
     np.testing.assert_array_equal(pruned.basis_rows_[0], labels.basis_rows_[0])
     distance = [np.square(one._margins(X) - margins).sum() for one in (pruned, labels)]
     assert distance[0] < distance[1]
+
+
+def test_of_two_classes_and_of_margins_alone(data):
+    X, y = data
+    model = classifier().fit(X, y > 0)
+    for learn, targets in (
+        ("margins", model._margins(X)),
+        ("both", 0.7 * model._margins(X) + 0.3 * sides(y > 0, 2)[:, 1:]),
+    ):
+        pruned = besvm.prune(model, 15, X, y > 0, learn=learn, curve=False)
+        A = pruned.transform(X).astype(float)
+        A -= A.mean(axis=0)
+        H = A.T @ A
+        W = np.linalg.solve(H + RIDGE * np.trace(H) / len(H) * np.eye(len(H)), A.T @ (targets - targets.mean(axis=0)))
+        np.testing.assert_allclose(pruned.coef_.T, W, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["l1", "ovo-pair-basis"])
@@ -286,7 +315,7 @@ def test_a_greedy_selection_is_pruned_as_the_model_inside(data):
         (None, {"max_loss": "half"}, ValueError, "max_loss must be a share of the rows"),
         (10, {"random": -1}, ValueError, "random must be how many random choices"),
         (10, {"random": 0.5}, ValueError, "random must be how many random choices"),
-        (10, {"learn": "both"}, ValueError, "learn must be 'margins' or 'labels', got 'both'"),
+        (10, {"learn": "all"}, ValueError, "learn must be 'both' or 'margins' or 'labels', got 'all'"),
         (10, {"curve": "yes"}, ValueError, "curve must be True or False, got 'yes'"),
         (10, {"random_state": "x"}, ValueError, "random_state must be a whole number"),
         (10, {"sample_weight": [1.0]}, ValueError, "sample_weight must hold a weight for each of the 240 rows, got 1"),

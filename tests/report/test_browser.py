@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from besvm import BESVMClassifier
 from besvm.report import write_page
 from browser import DESK, TELEPHONE, chromium, needs_chromium, set_colors, set_width
-from report_data import HOSTILE
+from report_data import HOSTILE, TRIED
 
 pytestmark = needs_chromium
 KEYS = {"left": "\ue012", "up": "\ue013", "right": "\ue014", "down": "\ue015", "enter": "\ue007", "escape": "\ue00c"}
@@ -19,9 +20,8 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def page(digit_model, frames, tmp_path_factory):
-    X, _, X_test, y_test = frames
-    return write_page(digit_model, (X_test, y_test), tmp_path_factory.mktemp("page") / "a page.html", training=X)
+def page(digit_page):
+    return digit_page
 
 
 @pytest.fixture(scope="module")
@@ -101,30 +101,30 @@ def test_the_confusion_matrix_opens_the_confused_samples(browser, page, digit_mo
     assert look.text(selector) == str(count)
     look.click(selector)
     assert look.shown("samples")
-    assert look.text("#count") == f"{count} of 200"
+    assert look.text("#count") == f"{count} of {TRIED}"
     assert look.js("return document.querySelectorAll('#sample-grid .cell').length") == count
     look.click("#clear")
-    assert look.text("#count") == "200 samples"
+    assert look.text("#count") == f"{TRIED} samples"
     assert look.log == []
 
 
 def test_filters_search_and_order(browser, page, frames, wrong):
     look = Look(browser, page, hash_="#samples")
     look.click("#view-samples .segments label:nth-of-type(2)")
-    assert look.text("#count") == f"{len(wrong)} of 200"
+    assert look.text("#count") == f"{len(wrong)} of {TRIED}"
     look.click("#view-samples .segments label:nth-of-type(3)")
-    assert look.text("#count") == f"{200 - len(wrong)} of 200"
+    assert look.text("#count") == f"{TRIED - len(wrong)} of {TRIED}"
     look.click("#clear")
     look.js("const s = document.getElementById('truth'); s.value = '3'; s.dispatchEvent(new Event('change'))")
-    assert look.text("#count") == f"{(frames[3] == 3).sum()} of 200"
+    assert look.text("#count") == f"{(frames[3] == 3).sum()} of {TRIED}"
     look.click("#clear")
-    look.press("/", *"sample 17")
+    look.press("/", *"sample 11")
     assert look.js("return document.activeElement.id") == "search"
-    assert look.text("#count") == "12 of 200"  # 17, 117, and 170 to 179
+    assert look.text("#count") == f"11 of {TRIED}"  # 11, and 110 to 119
     look.press(*"xyz")
     assert look.find("#empty").is_displayed()
     look.press("escape")
-    assert look.text("#count") == "200 samples"
+    assert look.text("#count") == f"{TRIED} samples"
     look.js("const s = document.getElementById('order'); s.value = 'unsure'; s.dispatchEvent(new Event('change'))")
     sure = look.js(
         "return [...document.querySelectorAll('#sample-grid .cell')].sort((a, b) => a.dataset.place - b.dataset.place)"
@@ -178,7 +178,7 @@ def test_a_sample_shows_what_spoke_for_and_against(browser, page, wrong):
     assert look.closed()
     assert look.find("#exemplar-filter").is_displayed()
     look.click("#exemplar-filter")
-    assert look.text("#count") == "200 samples"
+    assert look.text("#count") == f"{TRIED} samples"
     assert look.log == []
 
 
@@ -198,7 +198,27 @@ def test_the_exemplars_can_be_searched_and_opened(browser, page, frames):
     look.click("#close")
     assert look.closed()
     assert look.shown("exemplars")
+    look.press("/", *"nowhere")
+    assert look.find("#exemplar-empty").is_displayed()
+    look.click("#exemplar-clear")
+    assert look.text("#exemplar-count") == "60 exemplars"
+    assert not look.find("#exemplar-empty").is_displayed()
     assert look.log == []
+
+
+def test_the_parts_that_decide_are_marked_on_the_sample(browser, rng, tmp_path):
+    images = rng.random((30, 14, 14, 3)).astype(np.float32)
+    series, texts = rng.normal(size=(30, 40)), ["a cat sat there", "the dogs ran away"] * 15
+    marks = {"P6": (images, "span.frame"), "series-parts": (series, "rect"), "text-parts": (texts, ".whole mark")}
+    for measure, (X, mark) in marks.items():
+        model = BESVMClassifier(measure, basis=8, C=1.0, random_state=0).fit(X, np.arange(30) % 2)
+        page = write_page(model, (X, np.arange(30) % 2), tmp_path / "page.html")
+        look = Look(browser, page, hash_="#sample-1")
+        look.open()
+        assert look.js(f"return document.querySelectorAll('#detail {mark}.for').length") == 1, measure
+        assert "speaks most for 1" in look.text(".spots")
+        assert look.js("return document.querySelectorAll('#detail .match').length") > 0
+        assert look.log == []
 
 
 def test_the_table_of_classes_is_sorted_by_its_headings(browser, page):
@@ -278,13 +298,12 @@ def test_every_control_has_a_name(browser, page):
     assert nameless == []
 
 
-def test_hostile_names_are_shown_and_not_run(browser, names_model, tmp_path):
-    page = write_page(*names_model, tmp_path / "page.html", title=HOSTILE)
+def test_hostile_names_are_shown_and_not_run(browser, names_page):
     for hash_ in ("#overview", "#exemplars", "#samples", "#sample-3", "#exemplar-1"):
-        look = Look(browser, page, hash_=hash_)
+        look = Look(browser, names_page, hash_=hash_)
         assert look.js("return document.querySelectorAll('img').length") == 0
         assert look.log == []
-    look = Look(browser, page, hash_="#sample-3")
+    look = Look(browser, names_page, hash_="#sample-3")
     assert look.open() == f"{HOSTILE}3.txt"
     assert look.js("return document.querySelectorAll('#detail mark').length") > 0  # the common pieces of the texts
     assert look.js("return document.querySelector('.whole').textContent").startswith("cats </script>")

@@ -135,6 +135,9 @@ def test_matches_become_few_plain_values():
     pairs = np.column_stack([np.arange(500)] * 2)
     assert len(compact(Match(pairs=pairs), None)["pairs"]) == 24
     parts = Match(places=np.array([[1], [9]]), scores=np.array([0, 1]), mirrored=np.array([False, True]), size=(4,))
-    assert compact(parts, None) == {"place": [9], "size": [4], "step": 1, "flip": True}
+    assert compact(parts, None) == {"place": [1], "size": [4], "step": 1}
+    assert compact(parts.of_column(3), None) == {
+        "place": [9], "size": [4], "step": 1, "flip": True, "caption": "in the mirror",
+    }  # fmt: skip
     assert compact(Match(), None) == {}
     assert compact(Match("said", pieces=[(0, 1, 2, 3)]), None) == {"pieces": [[0, 1, 2, 3]], "caption": "said"}

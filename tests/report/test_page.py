@@ -15,11 +15,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from besvm import BESVMClassifier, LinearSVMClassifier, Measure
+from besvm import BESVMClassifier, LinearSVMClassifier, Measure, explain
+from besvm.features import Pixels
 from besvm.measures import mirrored
-from besvm.report import write_page
+from besvm.report import matches, write_page
 from besvm.similarities import Parts, SeriesParts
-from report_data import HOSTILE
+from report_data import HOSTILE, TRIED
 
 
 def pieces_of(page):
@@ -55,10 +56,9 @@ class Tags(HTMLParser):
         self.texts.append(data)
 
 
-def test_the_page_says_what_the_model_does(digit_model, frames, tmp_path):
+def test_the_page_says_what_the_model_does(digit_page, digit_model, frames):
     _, _, X, y = frames
-    page = write_page(digit_model, (X, y), tmp_path / "page.html", title="Digits", training=frames[0])
-    text, found = page.read_text(), pieces_of(page)
+    text, found = digit_page.read_text(), pieces_of(digit_page)
     accuracy = digit_model.score(X, y)
     assert f'id="accuracy">{accuracy:.1%}'.replace("%", " %") in text
     assert "<title>Digits</title>" in text
@@ -76,18 +76,17 @@ def test_the_page_says_what_the_model_does(digit_model, frames, tmp_path):
     assert "Expected calibration error" in text
     assert "Would fewer exemplars do?" in text
     matches = found["matches-0"]
-    assert len(matches) == 200
+    assert len(matches) == TRIED
     assert matches[0]["0-0"]["grid"] == [12, 12]
     shifts = [abs(move) for one in matches for match in one.values() for move in match["moves"]]
     assert max(shifts) == 1  # which is as far as the measure looks
-    ranked = found["ranked"].reshape(200, 6)
+    ranked = found["ranked"].reshape(TRIED, 6)
     assert (ranked == y[:, None]).any(axis=1).all()  # the true class is always there
 
 
-def test_nothing_of_the_data_is_taken_for_html(names_model, tmp_path):
-    model, data = names_model
-    page = write_page(model, data, tmp_path / "page.html", title=HOSTILE)
-    text = page.read_text()
+def test_nothing_of_the_data_is_taken_for_html(names_page, names_model):
+    _, data = names_model
+    text = names_page.read_text()
     assert HOSTILE not in text
     assert "onerror=alert" not in text.replace("onerror=alert(1)&gt;", "")
     parsed = Tags(text)
@@ -97,14 +96,14 @@ def test_nothing_of_the_data_is_taken_for_html(names_model, tmp_path):
     assert [one.get("type") for one in scripts].count("module") == 1
     assert {one.get("type") for one in scripts} == {"module", "text/plain"}
     assert HOSTILE in "".join(parsed.texts)  # shown all the same
-    found = pieces_of(page)
+    found = pieces_of(names_page)
     assert found["about"]["classes"] == sorted([HOSTILE, "d & <b>"])
     assert found["names"][3] == f"{HOSTILE}3.txt"
     assert found["samples-texts"][5] == data.X[5]
 
 
-def test_the_page_asks_for_nothing_from_elsewhere(names_model, tmp_path):
-    text = write_page(*names_model, tmp_path / "page.html").read_text()
+def test_the_page_asks_for_nothing_from_elsewhere(names_page):
+    text = names_page.read_text()
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text).group(1)
     assert "default-src &#39;none&#39;" in policy
     assert "script-src &#39;sha256-" in policy
@@ -112,9 +111,44 @@ def test_the_page_asks_for_nothing_from_elsewhere(names_model, tmp_path):
     assert addresses == set()
 
 
-def test_two_pages_of_one_model_are_alike(names_model, tmp_path):
-    one, two = (write_page(*names_model, tmp_path / name).read_text() for name in ("a.html", "b.html"))
-    assert one == two
+def test_two_pages_of_one_model_are_alike(names_page, names_model, tmp_path):
+    assert write_page(*names_model, tmp_path / "page.html", title=HOSTILE).read_bytes() == names_page.read_bytes()
+
+
+def test_pages_that_cannot_keep_all_matches_are_alike_too(names_model, tmp_path, monkeypatch):
+    """How many matches are kept is planned, whatever the time they take."""
+    monkeypatch.setattr(matches, "BYTES", 2000)
+    one, two = (write_page(*names_model, tmp_path / name) for name in ("a.html", "b.html"))
+    assert one.read_bytes() == two.read_bytes()
+    about = pieces_of(one)["about"]["matches"]
+    assert not about["all"]
+    assert 0 < about["pairs"] < 12 * 64
+    monkeypatch.setattr(matches, "PAIRS", 3)
+    assert pieces_of(write_page(*names_model, tmp_path / "c.html"))["about"]["matches"]["pairs"] == 3
+
+
+def test_a_part_is_shown_where_it_pulls_most(rng, tmp_path):
+    """The page and the explanation agree on the region, for the class and for its rival."""
+    images = rng.random((40, 14, 14, 3)).astype(np.float32)
+    y = np.arange(40) % 3
+    model = BESVMClassifier([Measure(Parts(4, 2, pool=("max", "mean")), features=Pixels())], basis=8, C=1.0)
+    model.fit(images, y)
+    found = pieces_of(write_page(model, (images, y), tmp_path / "page.html"))
+    chosen, nearer = found["chosen"].reshape(40, 2, 6).astype(int) - 1, found["nearer"].reshape(40, 2, 6)
+    regions = set()
+    for i in range(0, 40, 5):
+        why = explain(model, images[i])
+        assert found["predicted"][i] == why.prediction
+        for side, cls in enumerate((found["predicted"][i], found["rival"][i])):
+            for slot, number in enumerate(chosen[i, side]):
+                if number >= 0:
+                    (one,) = [one for one in why.contributions if one.exemplar == number]
+                    match = why.match(one, cls)
+                    assert found["matches-0"][i][f"{side}-{slot}"]["place"] == match.places[match.region].tolist()
+                    regions.add(match.region)
+                    if side == 0:  # the class in focus, which the explanation's similarities are for
+                        assert nearer[i, side, slot] == np.sign(one.similarity - one.usual)
+    assert len(regions) == 4
 
 
 def test_fewer_samples_are_listed_but_all_are_counted(digit_model, frames, tmp_path):
@@ -122,9 +156,9 @@ def test_fewer_samples_are_listed_but_all_are_counted(digit_model, frames, tmp_p
     page = write_page(digit_model, (X, y), tmp_path / "page.html", samples=50)
     text, found = page.read_text(), pieces_of(page)
     assert len(found["truth"]) == found["about"]["n"] == 50
-    assert "50 of 200 samples, evenly spaced" in text
+    assert f"50 of {TRIED} samples, evenly spaced" in text
     assert f"{digit_model.score(X, y):.1%}".replace("%", " %") in text
-    np.testing.assert_array_equal(found["truth"], y[np.linspace(0, 199, 50).astype(int)])
+    np.testing.assert_array_equal(found["truth"], y[np.linspace(0, TRIED - 1, 50).astype(int)])
 
 
 def series_data(rng):
@@ -167,6 +201,11 @@ KINDS = {
         pd.DataFrame({"age": rng.normal(size=60), "name": ["ann", "bob", "cy"] * 20}),
         np.arange(60) % 3,
     ),
+    "clouds": lambda rng: (
+        BESVMClassifier("sliced-wasserstein", basis=8, C=1.0),
+        [rng.normal(size=(4 + k % 3, 2)) for k in range(60)],
+        np.arange(60) % 2,
+    ),
     "pipeline": lambda rng: (
         make_pipeline(StandardScaler(), BESVMClassifier("rbf", basis=10, C=1.0)),
         rng.random((60, 4)),
@@ -186,11 +225,11 @@ SAYS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_data_and_model_has_a_page(kind, rng, tmp_path):
     model, X, y = KINDS[kind](rng)
-    page = write_page(model.fit(X, y), (X, y), tmp_path / "page.html")
+    page = write_page(model.fit(X, y), (X, y), tmp_path / "page.html", samples=20)
     text, found = page.read_text(), pieces_of(page)
     assert SAYS.get(kind, "Class by class") in text
     forms = {"series": "lines", "parts": "lines", "records": "texts", "precomputed": "none", "image parts": "pictures"}
-    forms |= {"mirrored": "pictures", "records with text": "texts"}
+    forms |= {"mirrored": "pictures", "records with text": "texts", "clouds": "texts"}
     assert found["about"]["samples"]["form"] == forms.get(kind, "lines")
     assert (found["about"]["n_exemplars"] > 0) == (kind not in ("linear", "another's"))
     if kind == "series":
@@ -205,11 +244,13 @@ def test_every_kind_of_data_and_model_has_a_page(kind, rng, tmp_path):
         assert found["about"]["note"] == ""  # its exemplars are kept as they were
     if kind == "parts":
         assert found["matches-0"][0]["0-0"]["size"] == [9]
+    if kind == "clouds":
+        assert "points of 2 numbers" in found["exemplars-texts"][0]
 
 
 def test_a_class_that_the_model_never_saw_counts_as_wrong(digit_model, frames, tmp_path):
     _, _, X, y = frames
-    strange = np.where(np.arange(200) < 3, 77, y)
+    strange = np.where(np.arange(TRIED) < 3, 77, y)
     found = pieces_of(write_page(digit_model, (X, strange), tmp_path / "page.html", samples=20))
     assert found["about"]["classes"][-1] == "77"
     assert found["truth"][0] == 10
@@ -237,7 +278,7 @@ def test_bad_input_gets_a_sentence(digit_model, frames, tmp_path, monkeypatch):
     ):
         write_page(digit_model, data, path, training=frames[0][:5])
     with pytest.raises(ValueError, match="classes that the model knows"):
-        write_page(digit_model, (data[0], ["x"] * 200), path)
+        write_page(digit_model, (data[0], ["x"] * TRIED), path)
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="cannot be written"):
         write_page(digit_model, data, tmp_path / "file" / "page.html", samples=1)
@@ -249,8 +290,8 @@ def test_bad_input_gets_a_sentence(digit_model, frames, tmp_path, monkeypatch):
 
 def test_the_data_may_be_anything_with_the_right_names(digit_model, frames, tmp_path):
     _, _, X, y = frames
-    names = [f"digit {k}.png" for k in range(200)]
-    data = SimpleNamespace(X=X[:20], y=y[:20].astype(str), kind="images", names=names[:20], source="folder/of digits")
+    names = [*(f"digit {k}.png" for k in range(19)), "20"]
+    data = SimpleNamespace(X=X[:20], y=y[:20].astype(str), kind="images", names=names, source="folder/of digits")
     page = write_page(digit_model, data, tmp_path / "page.html")
     assert "How well it does on of digits" in page.read_text()
-    assert pieces_of(page)["names"] == names[:20]
+    assert pieces_of(page)["names"] == [*names[:19], "row 20"]

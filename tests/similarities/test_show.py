@@ -72,8 +72,12 @@ def test_parts_show_where_they_were_found(rng):
     found = parts.show(image, piece)
     assert found.places[found.scores.argmax()].tolist() == [3, 6]
     assert (found.size, found.grid) == ((4, 4), (10, 12))
-    assert found.caption == ""
-    assert parts.show(image, piece[:, ::-1]).caption == "in the mirror"
+    assert found.words == ""
+    flipped = parts.show(image, piece[:, ::-1])
+    assert flipped.words == flipped.to_dict()["caption"] == "in the mirror"
+    assert flipped.region == flipped.scores.argmax()
+    assert [flipped.of_column(k).region for k in range(5)] == [0, 1, 2, 3, 0]  # two ways to pool, region by region
+    assert flipped.of_column(3).in_mirror == flipped.mirrored[3]
     series = np.cumsum(rng.normal(size=60))
     of_series = SeriesParts(6).fit([series])
     drawn = of_series.draw([series], 1, rng)

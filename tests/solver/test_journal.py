@@ -10,7 +10,7 @@ from besvm.solver.one_vs_rest import fit_linear
 from besvm.solver.training import Training
 
 
-class Stopped(Exception):
+class EndOfProcessError(Exception):
     """Stands for the end of a process."""
 
 
@@ -26,7 +26,7 @@ class Pages(dict):
 
     def write(self, name, **arrays):
         if self.n_written >= self.allowed:
-            raise Stopped
+            raise EndOfProcessError
         self.n_written += 1
         self[name] = {key: np.array(value) for key, value in arrays.items()}
 
@@ -61,7 +61,7 @@ def test_goes_on_after_any_step(fit, params):
     expected = train(whole, X, labels, fit, **params)
     for allowed in range(0, whole.n_written, max(1, whole.n_written // 7)):
         pages = Pages(allowed=allowed)
-        with pytest.raises(Stopped):
+        with pytest.raises(EndOfProcessError):
             train(pages, X, labels, fit, **params)
         again = Pages(pages)
         got = train(again, X, labels, fit, **params)

@@ -11,7 +11,8 @@ from sklearn.pipeline import make_pipeline
 
 from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, MeanNormScaler, Measure
 from besvm._support import row_source
-from besvm._support.row_source import Vectors, as_source
+from besvm._support.any_source import as_source
+from besvm._support.row_source import Vectors
 from besvm._support.rows import evenly_spaced, take
 from besvm.basis import GradientBasis, KMeansBasis, KMedoidsBasis, RandomBasis
 from besvm.datasets import load_images

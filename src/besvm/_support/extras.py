@@ -14,6 +14,8 @@ EXTRA_OF = {
     "rdkit": "chem",
     "ot": "transport",
     "jinja2": "report",
+    "dask": "cluster",
+    "distributed": "cluster",
 }
 
 

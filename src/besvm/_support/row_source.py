@@ -9,13 +9,11 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from besvm._support.public import public
 
 READ_BYTES = 1 << 23  # that are read at a time
 NEAR_BYTES = 1 << 16  # rows that lie no farther apart are read in one go, with what lies between them
-NUMBERS = "biuf"  # kinds of dtypes
 
 
 @public("besvm.sources")
@@ -166,6 +164,18 @@ class ArraySource(RowSource):
         super().__init__(shape, array.dtype)
         self.array = array
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return where a mapped file is, not what is in it: whoever gets this must be able to open it."""
+        array = self.array
+        mapped = isinstance(array, np.memmap) and array.flags.c_contiguous and array.filename is not None
+        return vars(self) | {"array": (str(array.filename), _place_in_file(array))} if mapped else vars(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if isinstance(self.array, tuple):
+            path, offset = self.array
+            self.array = np.memmap(path, self.dtype, "r", offset, self.shape)
+
     def read(self, first: int, stop: int) -> np.ndarray:
         if tuple(self.array.shape) != self.shape:
             raise ValueError(f"a source must keep its shape, {self.shape}, got {tuple(self.array.shape)}; open it anew")
@@ -196,17 +206,9 @@ class Vectors(RowSource):
         return block
 
 
-def as_source(X: Any) -> RowSource | None:
-    """Return X as a source if it is one, or an array that is not known to be in memory; else None."""
-    if isinstance(X, RowSource):
-        return X
-    if isinstance(X, np.memmap):
-        return ArraySource(X) if X.ndim else None
-    if isinstance(X, (np.ndarray, np.generic)) or issparse(X) or hasattr(X, "iloc") or not hasattr(X, "__getitem__"):
-        return None
-    shape, dtype = getattr(X, "shape", None), getattr(X, "dtype", None)
-    rows = isinstance(shape, tuple) and len(shape) > 0
-    return ArraySource(X) if rows and isinstance(dtype, np.dtype) and dtype.kind in NUMBERS else None
+def is_dask(X: Any) -> bool:
+    """Say whether X is a Dask collection; nothing is imported to find out."""
+    return hasattr(X, "__dask_graph__") and type(X).__module__.partition(".")[0].startswith("dask")
 
 
 def _runs(rows: np.ndarray, near: int, most: int) -> Iterator[np.ndarray]:
@@ -221,6 +223,13 @@ def _runs(rows: np.ndarray, near: int, most: int) -> Iterator[np.ndarray]:
 
 def _picked(block: Any, places: np.ndarray) -> list[Any]:
     return [block[place] for place in places]
+
+
+def _place_in_file(array: np.memmap[Any, Any]) -> int:
+    """Return the byte at which a mapped array, which may be a part of another, begins in its file."""
+    mapped = np.frombuffer(array._mmap, np.uint8)  # type: ignore[attr-defined]
+    first = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY  # of what is mapped
+    return first + array.ctypes.data - mapped.ctypes.data
 
 
 def _give_back(array: np.memmap[Any, Any]) -> None:

@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache
@@ -174,6 +174,28 @@ def thread_map(fn: Callable[[T], S], items: Iterable[T]) -> Iterator[S]:
                 yield result
         finally:  # an error or Ctrl-C must not wait for what is still queued
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def begun_ahead(fn: Callable[[T], S], items: Iterable[T], n: int) -> Iterator[Iterator[Future[S]]]:
+    """Give the futures of ``fn(item)`` in order, one more of them begun than was asked for, on ``n`` threads.
+
+    For work that waits for something else than a processor, beside the threads of :func:`thread_map`.
+    """
+    pool = ThreadPoolExecutor(n, thread_name_prefix="besvm-ahead")
+
+    def futures() -> Iterator[Future[S]]:
+        begun: list[Future[S]] = []
+        for item in items:
+            begun.append(pool.submit(fn, item))
+            if len(begun) > 1:
+                yield begun.pop(0)
+        yield from begun
+
+    try:
+        yield futures()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def slices(n_rows: int, rows_each: int) -> list[slice]:

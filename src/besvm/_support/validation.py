@@ -13,7 +13,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from besvm._support.row_source import RowSource, Vectors, as_source
+from besvm._support.any_source import as_source
+from besvm._support.row_source import RowSource, Vectors
 from besvm._support.rows import axes_of, n_rows, refuse_no_rows, whole_series
 from besvm._support.units import parse_bytes
 

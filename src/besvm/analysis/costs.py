@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from sklearn.base import clone
 
 from besvm._support.rows import n_rows
+from besvm._support.tables import table
 from besvm._support.units import show_bytes
 from besvm._support.validation import check_count, check_positive
 
@@ -117,17 +118,15 @@ class Complexity:
         return replace(self, runs={**self.runs, **runs})
 
     def __str__(self) -> str:
+        heads = ("", "training", "", "testing", "")
         rows = [
-            ("", "training", "", "testing", ""),
             ("", "memory", "computation", "memory", "computation"),
             ("K SVM", *(f"{value:.2e}" for value in self.kernel)),
             ("BE-SVM", *(f"{value:.2e}" for value in self.besvm)),
             ("ratio", *(f"{value:.3g}" for value in self.ratios)),
             *((name, *run.cells()) for name, run in self.runs.items()),
         ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-        return "\n".join(lines)
+        return table(heads, rows)
 
 
 def complexity(

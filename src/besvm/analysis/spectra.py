@@ -159,4 +159,4 @@ def measure_spectrum(
     X = check_vectors(expansion, X, compares_vectors([one]))
     with workers(n_jobs):
         expander = fit_expander(X, labels_or_none(X, y), [one], basis, make_rng(random_state))
-        return spectrum(expander.within_basis(X)[0])
+        return spectrum(expander.within_basis(X, None)[0])

@@ -12,10 +12,18 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-import cloudpickle
 import numpy as np
 
-from besvm._support.threads import workers
+from besvm._support.dask_source import DaskSource, as_samples
+from besvm._support.extras import optional
+from besvm._support.progress import progress
+from besvm._support.row_source import RowSource, SomeRows
+from besvm._support.rows import n_rows, span
+from besvm._support.threads import slices, workers
+from besvm._support.units import show_bytes
+from besvm.blocks.estimates import ROW_ARRAYS, last_rank
+from besvm.blocks.fill import Source
+from besvm.blocks.plan import Plan
 from besvm.blocks.state import LocalState, Rows, RowState, Sums, added
 from besvm.blocks.stores import MemoryBlocks, RowBlocks
 
@@ -52,7 +60,7 @@ class DaskBlocks(RowBlocks):
         return summed(self.client, self._each("sum over", fn))
 
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
-        self.futures = self._each("normalize", fn)
+        self.futures = self._each("normalize", lambda rows, block: fn(rows, block.copy()))  # the task may be run again
 
     def state(self, dtype: Any = None) -> RowState:
         return DaskState(self, dtype)
@@ -91,11 +99,9 @@ class DaskState(RowState):
         client, task = self.blocks.client, sent(self.blocks.client, fn)
         parts = []
         for i, (rows, block) in enumerate(zip(self.blocks.rows, self.blocks.futures, strict=True)):
-            what = f"{'pass over' if features else 'work on'} rows"
-            done = client.submit(
-                *(_work, task, block if features else None, rows, self._given[i], self._kept[i], self.dtype, coarse),
-                key=named(what, rows),
-            )
+            state = self._given[i], self._kept[i], self.dtype
+            key = named("pass over rows" if features else "work on rows", rows)
+            done = client.submit(_work, task, block if features else None, rows, *state, coarse, key=key)
             self._kept[i] = client.submit(_item, done, 0, key=named("keep state of rows", rows))
             parts.append(client.submit(_item, done, 1, key=named("sums of rows", rows)))
         return summed(client, parts)
@@ -118,7 +124,16 @@ class DaskState(RowState):
             if len(here):
                 found.append(
                     client.submit(
-                        *(_taken, task, block if features else None, at, self._given[i], self._kept[i], self.dtype, here),
+                        *(
+                            _taken,
+                            task,
+                            block if features else None,
+                            at,
+                            self._given[i],
+                            self._kept[i],
+                            self.dtype,
+                            here,
+                        ),
                         key=named("take rows", at),
                     )
                 )
@@ -127,6 +142,90 @@ class DaskState(RowState):
 
     def whole(self, name: str) -> Any:
         raise NotImplementedError("rows on a cluster are taken, not had whole")
+
+
+def check_cluster(penalty: str, multi_class: str) -> None:
+    """Refuse what needs all rows in one place."""
+    if penalty != "l2":
+        raise ValueError(f"on a cluster penalty must be 'l2', got {penalty!r}; take client=None for another")
+    if multi_class != "ovr":
+        raise ValueError(f"on a cluster multi_class must be 'ovr', got {multi_class!r}; take client=None for another")
+
+
+def plan_on(client: Any, n: int, width: int, itemsize: int, n_columns: int) -> Plan:
+    """Return the plan of training on the workers; what cannot fit their memory together is refused."""
+    limits = [worker["memory_limit"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()]
+    features = itemsize * n * width
+    work = n * (itemsize * ROW_ARRAYS + 2) * n_columns
+    if limits and all(limits) and features + work > sum(limits):
+        raise MemoryError(
+            f"training must stay within the {show_bytes(sum(limits))} of {len(limits)} workers together, but needs "
+            f"{show_bytes(features + work)}; add workers, or use a smaller basis"
+        )
+    options = {"max_rank": last_rank(width + 1)}
+    return Plan("cluster", options, None, None, features, work, sum(limits))
+
+
+def filled_on(client: Any, source: Source, X: Any, verbose: int = 0) -> DaskBlocks:
+    """Return the DaskBlocks of ``source`` over the rows of X: about one block for each thread of the workers.
+
+    The rows of a Dask collection are compared where they are; those of another source are read by the workers, from
+    the files that it names; those of an array in memory are sent with the tasks.
+    """
+    n_threads = sum(client.nthreads().values())
+    if not n_threads:
+        raise ConnectionError(f"the cluster at {address_of(client)} has no workers; start some, then fit again")
+    task = sent(client, source)
+    rows, blocks = [], []
+    for span_of, samples in _samples(client, X, n_threads):
+        rows.append(span_of)
+        key = named("similarities of rows", span_of)
+        blocks.append(client.submit(_similarities, task, samples, span_of, key=key))
+    done = DaskBlocks(client, blocks, rows, source.width, source.dtype)
+    with explained(client), progress("similarities to the basis", n_rows(X), verbose) as shown:
+        from distributed import as_completed
+
+        lengths = {block.key: span_of.stop - span_of.start for block, span_of in zip(blocks, rows, strict=True)}
+        for block in as_completed(blocks):
+            if block.status == "error":
+                block.result()
+            shown.advance(lengths[block.key])
+    return done
+
+
+def _samples(client: Any, X: Any, n_threads: int) -> Iterator[tuple[slice, list[Any]]]:
+    """Yield rows, and the samples that they are together: futures, or samples that go with the task."""
+    n = n_rows(X)
+    each = -(-n // n_threads)
+    inner = getattr(X, "source", X)  # of vectors that are checked as they are read
+    if isinstance(inner, DaskSource):
+        parts = [client.submit(as_samples, part, key=f"rows-{part.key}") for part in client.compute(inner.partitions)]
+        first = 0
+        for k, end in enumerate(inner.ends[1:], 1):
+            if end - inner.ends[first] >= each or k == len(parts):
+                yield slice(inner.ends[first], end), parts[first:k]
+                first = k
+        return
+    source = sent(client, X) if isinstance(X, RowSource) else None
+    for rows in slices(n, each):
+        part = span(X, rows) if source is None else client.submit(_rows_of, source, rows, key=named("rows", rows))
+        yield rows, [part]
+
+
+def _rows_of(source: RowSource, rows: slice) -> RowSource:
+    return SomeRows(source, np.arange(rows.start, rows.stop))
+
+
+def _similarities(source: Source, parts: list[Any], rows: slice) -> np.ndarray:
+    """Return the raw similarities of the samples in ``parts``, which are these rows."""
+    out = np.empty((rows.stop - rows.start, source.width), source.dtype)
+    done = 0
+    with workers(1):
+        for part in parts:
+            for some in slices(n_rows(part), source.rows_each(part)):
+                out[done + some.start : done + some.stop] = source(span(part, some), rows.start + done + some.start)
+            done += n_rows(part)
+    return out
 
 
 class _Fresh(LocalState):
@@ -211,8 +310,10 @@ def named(what: str, rows: slice) -> str:
     return f"{what}-{rows.start:,}-to-{rows.stop:,}-{next(_numbers)}"
 
 
-def sent(client: Any, fn: Callable[..., Any]) -> Any:
-    """Return the future of a function: it goes out once, as a task of its own, however many blocks wait for it."""
+def sent(client: Any, fn: Any) -> Any:
+    """Return the future of what tasks call: it goes out once, as a task of its own, however many wait for it."""
+    import cloudpickle  # comes with Dask
+
     return client.submit(partial(cloudpickle.loads, cloudpickle.dumps(fn)), key=f"function-{next(_numbers)}")
 
 
@@ -242,10 +343,48 @@ def explained(client: Any) -> Iterator[None]:
         ) from error
     except CancelledError as error:
         raise ConnectionError(
-            f"the scheduler at {client.scheduler.address if client.scheduler else 'its address'} is gone, and with it "
-            "the work; start it again, and go on from a checkpoint if there is one"
+            f"the scheduler at {address_of(client)} is gone, and with it the work; start it again, and go on from a "
+            "checkpoint if there is one"
         ) from error
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"the workers cannot import {error.name!r}; install besvm, and what it needs, on every one of them"
         ) from error
+
+
+def address_of(client: Any) -> str:
+    """Return the address of the scheduler, as far as it is known."""
+    scheduler = getattr(client, "scheduler", None)
+    return str(getattr(scheduler, "address", "an unknown address"))
+
+
+WAIT = 10  # seconds for a scheduler to answer
+
+
+@contextmanager
+def client_for(client: Any, X: Any) -> Iterator[Any]:
+    """Give the client that a fit is to use: the one given, by object or address, or for Dask collections the current.
+
+    None: this process does it all.
+    """
+    if client is None and not isinstance(getattr(X, "source", X), DaskSource):
+        yield None
+        return
+    distributed = optional("distributed", "a cluster")
+    if isinstance(client, str):
+        try:
+            own = distributed.Client(client, timeout=WAIT)
+        except (OSError, TimeoutError) as error:
+            raise ConnectionError(
+                f"no Dask scheduler answered at {client!r} within {WAIT} seconds; check the address, and that it runs"
+            ) from error
+        with own:
+            yield own
+    elif client is None:
+        try:
+            current = distributed.default_client()
+        except ValueError:
+            current = None  # Dask computes the partitions in this process
+        yield current
+    else:
+        yield client

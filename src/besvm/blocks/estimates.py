@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import ceil, isqrt
 
 from besvm._support.threads import n_waiting
-from besvm.blocks.stores import CACHE_BYTES, COARSE_BYTES, COMPUTE_BYTES, DISK_BYTES, WORK_BYTES
+from besvm.blocks.stores import CACHE_BYTES, COARSE_BYTES, COMPUTE_BYTES, DISK_BYTES, READERS, WORK_BYTES
 
 HESSIAN_BYTES = 1 << 28  # what the Hessians of the L1 columns solved together may take
 SPARING = 8  # times less, where memory is short
@@ -75,6 +75,11 @@ def computing_bytes(n: int, width: int, itemsize: int, row: int = 0) -> int:
     return max(blocks, working + min(KEPT, working))
 
 
+def converting_bytes(n: int, width: int, itemsize: int, stored: int, n_jobs: int) -> int:
+    """Return what blocks take that are stored in fewer bytes, converted as they are read: one on every thread."""
+    return n_jobs * min(COARSE_BYTES * itemsize // stored, itemsize * n * width)
+
+
 def newton_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str, n_jobs: int, max_rank: int) -> int:
     """Return what the L2 solver takes beside the features, with a preconditioner of at most ``max_rank``.
 
@@ -117,12 +122,15 @@ def l1_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str, n_
 
 def _pass_bytes(n: int, width: int, itemsize: int, storage: str, n_jobs: int, result: int) -> int:
     """Return what is under way in a pass over the features: blocks at work, and results that wait to be added up."""
-    block, copies = {"memory": (COARSE_BYTES, 1), "disk": (DISK_BYTES, 2), "recompute": (COMPUTE_BYTES, 2)}[storage]
+    block = {"memory": COARSE_BYTES, "disk": DISK_BYTES, "recompute": COMPUTE_BYTES}[storage]
     whole = itemsize * n * width
     n_blocks = ceil(whole / block)
     at_once = 1 if storage == "recompute" else n_jobs  # each block is then computed on all threads
     waiting = n_waiting(at_once) + 1
-    return min(at_once, n_blocks) * copies * min(block, whole) + min(waiting, n_blocks) * result
+    copies = {"memory": 1, "disk": 2, "recompute": 2}[storage] * min(at_once, n_blocks)
+    if storage == "disk":  # what is read ahead of the work
+        copies = min(copies + waiting + READERS, 2 * n_blocks)
+    return copies * min(block, whole) + min(waiting, n_blocks) * result
 
 
 def nystrom_bytes(sizes: Sequence[int], n: int, itemsize: int, n_jobs: int) -> int:

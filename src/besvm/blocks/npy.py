@@ -94,7 +94,7 @@ class NpyMatrix:
     def seal(self) -> None:
         """Write a checksum behind the matrix, which now is finished."""
         with _explained(self.path.parent, SEAL_BYTES, self.advice), self._opened("r+b") as file:
-            file.write(_checksum(file, self._place(self.shape[0])))
+            write_seal(file)
 
     def _place(self, row: int) -> int:
         """Return where in the file a row begins."""
@@ -105,6 +105,18 @@ class NpyMatrix:
         with self._opened("rb") as file:
             return np.asarray(np.memmap(file, self.dtype, "r", self._place(rows.start), shape))
 
+    def read_into(self, rows: slice, out: np.ndarray) -> None:
+        """Fill an array with rows; other threads work on while they are read."""
+        if self._file is None or not hasattr(os, "preadv"):
+            out[:] = self[rows]
+            return
+        left, place = out.data.cast("B") if out.size else memoryview(b""), self._place(rows.start)
+        while left:
+            got = os.preadv(self._file.fileno(), [left], place)
+            if not got:
+                raise EOFError(f"{self.path} must hold {self.shape[0]} rows, but ends before row {rows.stop - 1}")
+            left, place = left[got:], place + got
+
     def __setitem__(self, rows: slice, block: Any) -> None:
         data = np.ascontiguousarray(block, dtype=self.dtype)
         if data.shape != (rows.stop - rows.start, self.shape[1]):
@@ -113,6 +125,12 @@ class NpyMatrix:
         with _explained(self.path.parent, n_bytes, self.advice), self._opened("r+b") as file:
             file.seek(self._place(rows.start))
             file.write(data.data)
+
+
+def write_seal(file: Any) -> None:
+    """Write a checksum behind all that is in a file."""
+    file.flush()
+    file.write(_checksum(file, os.fstat(file.fileno()).st_size))
 
 
 def check_seal(path: Path) -> None:

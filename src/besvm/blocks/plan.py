@@ -16,6 +16,7 @@ from besvm.blocks.estimates import (
     HESSIAN_BYTES,
     SPARING,
     computing_bytes,
+    converting_bytes,
     first_rank,
     l1_bytes,
     last_rank,
@@ -51,7 +52,7 @@ def check_fits(what: str, need: int, memory_limit: Limit, instead: str = "fewer 
 class Plan:
     """Where the features go, what training may take, and why."""
 
-    storage: str  # "memory", "disk" or "recompute"
+    storage: str  # "memory", "disk", "recompute" or "cluster"
     solver_options: dict[str, Any]  # what the solver must be told to keep to the plan
     n_jobs: int | None  # threads, where the blocks of all of them would break the limit; None: all
     folder: Path | None  # where files go, if the features live on disk
@@ -62,7 +63,9 @@ class Plan:
 
     def __str__(self) -> str:
         need = f"the features take {show_bytes(self.features)} and training {show_bytes(self.work)} more"
-        where = {"memory": "in memory", "disk": "on disk", "recompute": "computed anew on every pass"}[self.storage]
+        where = {"memory": "in memory", "disk": "on disk", "recompute": "computed anew on every pass"}.get(
+            self.storage, "on the workers of the cluster"
+        )
         fewer = "" if self.n_jobs is None else f", by only {self.n_jobs} threads"
         return f"features {where}: {need}{fewer}; the limit is {show_bytes(self.limit)}{self.note}"
 
@@ -80,16 +83,18 @@ def plan_training(
     storage: str = "auto",
     folder: Path | None = None,
     memory_limit: Limit = None,
+    stored: int | None = None,
 ) -> Plan:
     """Choose a store that keeps the peak under the limit; say what is missing where none does.
 
     ``n`` rows of ``width`` features, of ``itemsize`` bytes each, are trained in ``n_columns`` columns at once.
     ``beside`` are bytes that something else takes meanwhile, ``row`` those that computing the features of one row
     takes, ``features`` those of all features, where they are more than are trained on at a time; ``folder`` is where
-    the user wants files to go. With a limit, the solver is told to save memory, at the cost of passes.
+    the user wants files to go; ``stored`` the bytes of a number as it is stored, if they are fewer.
+    With a limit, the solver is told to save memory, at the cost of passes.
     """
     check_choice("storage", storage, STORAGES)
-    features = itemsize * n * width if features is None else features
+    features = (stored or itemsize) * n * width if features is None else features
     limit = limit_bytes(memory_limit)
     sparing = memory_limit is not None
     estimate = l1_bytes if penalty == "l1" else newton_bytes
@@ -100,7 +105,8 @@ def plan_training(
 
     def work(storage: str, n_jobs: int) -> int:
         training = estimate(n, width, n_columns, itemsize, storage, n_jobs, **options)
-        return beside + computing_bytes(n, width, itemsize, row) + training
+        converted = converting_bytes(n, width, itemsize, stored, n_jobs) if stored else 0
+        return beside + computing_bytes(n, width, itemsize, row) + training + converted
 
     n_jobs, note = n_workers(), ""
     if storage == "auto" and features + work("memory", n_jobs) <= limit:

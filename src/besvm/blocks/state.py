@@ -148,7 +148,7 @@ class LocalState(RowState):
 
     def select(self, names: Iterable[str], columns: np.ndarray) -> None:
         for name in names:
-            self.arrays[name] = self.arrays[name][:, columns]
+            self.arrays[name] = np.asfortranarray(self.arrays[name][:, columns])  # as all are: sums depend on it
 
     def take(self, rows: np.ndarray, fn: Callable[[Rows], np.ndarray], features: bool = False) -> np.ndarray:
         if not features:

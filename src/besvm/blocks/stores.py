@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -9,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from besvm._support.row_source import RowSource
-from besvm._support.threads import slices, thread_map
+from besvm._support.threads import begun_ahead, slices, thread_map
 from besvm.blocks.npy import NpyMatrix
 from besvm.blocks.state import LocalState, RowState, added
 
@@ -19,7 +20,8 @@ COARSE_BYTES = 1 << 24  # a block whose product with itself is worth a matrix of
 COMPUTE_BYTES = 1 << 24  # enough rows for a similarity to run at full speed
 SPARSE_BLOCKS = 8  # of a CSR matrix at most
 WORK_BYTES = 1 << 26  # what the rows of a block may take while they are computed, with all that this makes beside them
-DISK_BYTES = 1 << 23  # long reads, yet small beside any memory limit
+DISK_BYTES = 1 << 22  # long reads, yet several at a time are small beside any memory limit
+READERS = 2  # threads that read ahead: one waits for the disk while the other copies
 Part = np.ndarray | NpyMatrix  # what can be joined with others
 ADVICE = "set TMPDIR to a larger disk, choose storage='recompute', or use a smaller basis"
 
@@ -176,8 +178,30 @@ class ComputedBlocks(RowBlocks):
         self._compute = lambda rows: fn(rows, compute(rows))
 
 
+class Buffers:
+    """Room for blocks that is used again, once nobody holds the block or a part of it: what is freed here and there by
+    many threads, the allocator keeps.
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        self.n_bytes = n_bytes
+        self._free: list[bytearray] = []
+
+    def array(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> np.ndarray:
+        """Return an array that nobody else holds, of at most so many bytes, filled with anything."""
+        try:
+            room = self._free.pop()
+        except IndexError:
+            room = bytearray(self.n_bytes)
+        flat = np.frombuffer(
+            room, dtype, shape[0] * shape[1]
+        )  # the base of all its views, as their memory is not its own
+        weakref.finalize(flat, self._free.append, room).atexit = False
+        return flat.reshape(shape)
+
+
 class DiskBlocks(RowBlocks):
-    """A matrix in a file without a name, mapped into memory one block at a time and gone when closed.
+    """A matrix in a file without a name, read ahead of the work on its blocks, and gone when closed.
 
     ``folder`` is where the file takes its space: by default where Python's ``tempfile`` makes them. The rows are
     written to ``matrix``.
@@ -187,14 +211,22 @@ class DiskBlocks(RowBlocks):
         self.shape = shape
         self.dtype = np.dtype(dtype)
         self.matrix = NpyMatrix.temporary(folder, shape, dtype, ADVICE)
+        self._rows_each = rows_for(DISK_BYTES, shape[1], self.dtype.itemsize)
+        self._buffers = Buffers(self._rows_each * shape[1] * self.dtype.itemsize)
 
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
-        rows_each = rows_for(DISK_BYTES, self.shape[1], self.dtype.itemsize)
-        return thread_map(lambda rows: fn(rows, self.matrix[rows]), slices(self.shape[0], rows_each))
+        """Yield ``fn(rows, block)``, computed on all threads while others read the next blocks."""
+        with begun_ahead(self._read, slices(self.shape[0], self._rows_each), READERS) as coming:
+            yield from thread_map(lambda read: fn(*read.result()), coming)
+
+    def _read(self, rows: slice) -> tuple[slice, np.ndarray]:
+        block = self._buffers.array((rows.stop - rows.start, self.shape[1]), self.dtype)
+        self.matrix.read_into(rows, block)
+        return rows, block
 
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
         def rewrite(rows: slice, block: np.ndarray) -> None:
-            self.matrix[rows] = fn(rows, block.copy())
+            self.matrix[rows] = fn(rows, block)
 
         for _ in self.map(rewrite):
             pass

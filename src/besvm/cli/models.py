@@ -1,33 +1,27 @@
-"""The commands for your own data: train, predict, evaluate, inspect, select."""
+"""The commands for your own data: train, predict, evaluate, inspect, select, explain, report, prune."""
 
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated
 
 import typer
 
 from besvm.cli import options as o
-from besvm.cli.app import command, show
+from besvm.cli.program import command, show
 
 
 @command()
 def train(
     data: o.Data,
     out: o.Out,
-    measure: o.Measures = None,
+    given: o.ReadingOptions,
+    trained: o.RecipeOptions,
     size: o.Size = "small",
-    basis: o.Basis = None,
     loss_weight: o.LossWeight = "auto",
-    seed: o.Seed = 0,
-    label: o.Label = None,
-    column: o.Columns = None,
-    kind: o.Kind = None,
-    image_size: o.ImageSize = None,
-    labels: o.LabelsFile = None,
-    skip_unreadable: o.SkipUnreadable = False,
     holdout: o.Holdout = 0.2,
     cv: o.Folds = None,
     no_check: o.NoCheck = False,
-    jobs: o.Jobs = None,
-    memory_limit: o.MemoryLimit = None,
+    checkpoint: o.Checkpoint = None,
+    cluster: o.Cluster = None,
     plan: o.Plan = False,
     force: o.Force = False,
     as_json: o.Json = False,
@@ -45,13 +39,11 @@ def train(
     """
     from besvm.commands import planning
     from besvm.commands import train as it
-    from besvm.commands.training import Check, Reading, Recipe
+    from besvm.commands.training import Check
 
-    reading = Reading(label, column, kind, image_size, labels, skip_unreadable)
-    weight = o.as_loss_weight(loss_weight)
-    recipe = Recipe(measure or [], size, o.as_basis(basis), weight, seed, jobs, memory_limit)
-    check = Check(holdout, cv, not no_check)
-    done = it.train(data, out, reading=reading, recipe=recipe, check=check, force=force, plan=plan)
+    reading, check = given.reading(), Check(holdout, cv, not no_check)
+    recipe = replace(trained.recipe(loss_weight, size), checkpoint=checkpoint)
+    done = it.train(data, out, reading=reading, recipe=recipe, check=check, force=force, plan=plan, cluster=cluster)
     show(as_json, done, planning.shown(done) if plan else it.shown(done))
 
 
@@ -75,8 +67,14 @@ def predict(
     """
     from besvm.commands.predict import predict as it
 
-    options: dict[str, Any] = {"skip_unreadable": skip_unreadable, "jobs": jobs, "force": force}
-    it(model, data, out, probabilities=probabilities, as_json=as_json, **options)
+    it(
+        *(model, data, out),
+        probabilities=probabilities,
+        as_json=as_json,
+        skip_unreadable=skip_unreadable,
+        jobs=jobs,
+        force=force,
+    )
 
 
 @command()
@@ -97,8 +95,7 @@ def evaluate(
     """
     from besvm.commands import evaluate as it
 
-    options: dict[str, Any] = {"label": label, "labels": labels, "skip_unreadable": skip_unreadable, "jobs": jobs}
-    found = it.evaluate(model, data, **options)
+    found = it.evaluate(model, data, label=label, labels=labels, skip_unreadable=skip_unreadable, jobs=jobs)
     show(as_json, found[2], it.shown(*found))
 
 
@@ -118,23 +115,14 @@ def inspect(model: o.Model, as_json: o.Json = False) -> None:
 @command(interrupted="interrupted; with --folder, the same command continues from here")
 def select(
     data: o.Data,
+    given: o.ReadingOptions,
+    trained: o.RecipeOptions,
     out: o.MaybeOut = None,
-    measure: o.Measures = None,
     n: Annotated[int, typer.Option("--number", "-n", help="How many measures to choose.")] = 4,
     min_gain: Annotated[float | None, typer.Option(help="Stop where a measure adds less to the accuracy.")] = None,
     folder: Annotated[str | None, typer.Option(help="Where to keep what is computed, to go on after a stop.")] = None,
-    basis: o.Basis = None,
     loss_weight: o.LossWeight = "1",
-    seed: o.Seed = 0,
-    label: o.Label = None,
-    column: o.Columns = None,
-    kind: o.Kind = None,
-    image_size: o.ImageSize = None,
-    labels: o.LabelsFile = None,
-    skip_unreadable: o.SkipUnreadable = False,
     holdout: o.Holdout = 0.2,
-    jobs: o.Jobs = None,
-    memory_limit: o.MemoryLimit = None,
     force: o.Force = False,
     as_json: o.Json = False,
 ) -> None:
@@ -145,13 +133,19 @@ def select(
     besvm select pets/ -m H8R -m 'H4(2,0)' -m P6 -n 2 -o pets.besvm
     """
     from besvm.commands import select as it
-    from besvm.commands.training import Check, Reading, Recipe
+    from besvm.commands.training import Check
 
-    reading = Reading(label, column, kind, image_size, labels, skip_unreadable)
-    weight = o.as_loss_weight(loss_weight)
-    recipe = Recipe(measure or [], "small", o.as_basis(basis), weight, seed, jobs, memory_limit)
-    options: dict[str, Any] = {"n_measures": n, "min_gain": min_gain, "folder": folder, "force": force}
-    found = it.select(data, out, reading=reading, recipe=recipe, check=Check(holdout), **options)
+    reading = given.reading()
+    found = it.select(
+        *(data, out),
+        reading=reading,
+        recipe=trained.recipe(loss_weight),
+        check=Check(holdout),
+        n_measures=n,
+        min_gain=min_gain,
+        folder=folder,
+        force=force,
+    )
     show(as_json, found[1], it.shown(*found, data, reading))
 
 
@@ -202,8 +196,7 @@ def report(
     """
     from besvm.commands.report import report as it
 
-    options: dict[str, Any] = {"training": training, "label": label, "samples": samples, "title": title}
-    typer.echo(it(model, data, out=out, force=force, **options))
+    typer.echo(it(model, data, out=out, training=training, label=label, samples=samples, title=title, force=force))
 
 
 @command()
@@ -236,8 +229,9 @@ def prune(
     besvm prune pets.besvm pets/ -n 500 -o small.besvm
     besvm prune sex.besvm people.csv --max-loss 0.005
     """
-    from besvm.commands.prune import prune_file, said
+    from besvm.commands import prune as it
 
-    options = {"out": out, "curve": curve, "random": random, "label": label, "force": force}
-    done = prune_file(model, data, n=n, max_loss=max_loss, **options)  # type: ignore[arg-type]
-    show(as_json, done, said(done))
+    done = it.prune(
+        *(model, data), n=n, max_loss=max_loss, out=out, curve=curve, random=random, label=label, force=force
+    )
+    show(as_json, done, it.shown(done))

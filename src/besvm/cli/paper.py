@@ -1,17 +1,16 @@
 """The commands about besvm itself: the demonstration, the reproduction of the paper, the list of similarities."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from besvm.cli.app import command
+from besvm.cli import options as o
+from besvm.cli.program import command
 
 
 @command()
-def demo(
-    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON, for programs.")] = False,
-) -> None:
+def demo(as_json: o.Json = False) -> None:
     """Compare BE-SVM with linear and kernel SVMs on handwritten digits; no network, under a minute."""
     from besvm.demo import print_json, print_table
 
@@ -33,14 +32,22 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A small version of everything, in minutes.")] = False,
     thorough: Annotated[bool, typer.Option("--thorough", help="Also run what is slow and of little interest.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Show what would be run, and stop.")] = False,
-    memory_limit: Annotated[str | None, typer.Option(help="Like '8 GB'; by default 70 % of what is free.")] = None,
+    memory_limit: o.MemoryLimit = None,
     cache_limit: Annotated[str, typer.Option(help="How much disk the similarities may take.")] = "25 GB",
 ) -> None:
     """Reproduce the paper's tables and figures on CIFAR-10; continues where it was interrupted."""
     from besvm.reproduction.reproduce import reproduce as run
 
-    options: dict[str, Any] = {"quick": quick, "thorough": thorough, "only_plan": plan, "memory_limit": memory_limit}
-    run(names, data=data, out=out, cache_limit=cache_limit, **options)
+    run(
+        names,
+        data=data,
+        out=out,
+        quick=quick,
+        thorough=thorough,
+        only_plan=plan,
+        memory_limit=memory_limit,
+        cache_limit=cache_limit,
+    )
 
 
 @command()
@@ -48,7 +55,7 @@ def similarities(
     kind: Annotated[
         str | None, typer.Argument(help="Of one kind of data, like series or records; by default all.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON, for programs.")] = False,
+    as_json: o.Json = False,
 ) -> None:
     """List the similarities that can be called by name, by the kind of data they compare."""
     from besvm.similarities.listing import listed, print_list

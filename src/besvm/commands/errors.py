@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import Any
 
 from besvm._support.progress import printable, say
 
-WRONG, FAILED, INTERRUPTED = 2, 1, 130  # what was given is wrong; something failed on the way; Ctrl-C
+WRONG, FAILED = 2, 1  # what was given is wrong; something failed on the way
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 EXPECTED = (ValueError, TypeError, OSError, MemoryError, ImportError, RuntimeError)  # all else is a fault of ours
 UNWRITTEN = "cannot be written"
@@ -29,14 +30,19 @@ def sentence(error: BaseException) -> str:
 
 def exit_code(error: BaseException) -> int:
     """Return 2 where the user has to mend something, 1 where something failed on the way."""
-    failed = isinstance(error, RuntimeError) or UNWRITTEN in str(error)
-    return FAILED if failed else WRONG
+    full = isinstance(error, OSError) and error.errno in FULL
+    return FAILED if full or isinstance(error, RuntimeError) or UNWRITTEN in str(error) else WRONG
 
 
 def is_of_output(error: BaseException) -> bool:
-    """Say whether it is standard output that cannot be written, which whoever runs the command says once."""
-    full = isinstance(error, OSError) and error.errno in FULL and UNWRITTEN not in str(error)
-    return isinstance(error, BrokenPipeError) or full
+    """Say whether it is standard output that cannot be written, which whoever runs the command says once.
+
+    Whoever writes elsewhere says where; standard output has no more to say than the system has.
+    """
+    if not isinstance(error, OSError):
+        return False
+    bare = error.filename is None and error.errno in FULL and error.strerror == os.strerror(error.errno)
+    return isinstance(error, BrokenPipeError) or bare
 
 
 @contextmanager

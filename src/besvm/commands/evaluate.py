@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from besvm._support.threads import workers
-from besvm.commands.models import load_model, samples_for
+from besvm.commands.models import classes_of, load_model, samples_for
 from besvm.commands.predict import judged
 from besvm.commands.scores import Accuracy, Confusion
 
@@ -22,19 +22,14 @@ def evaluate(
     """Return the accuracy, who was taken for whom, and both as plain data."""
     loaded = load_model(model)
     samples = samples_for(loaded, model, data, label=label, labels=labels, skip=skip_unreadable)
+    without = (
+        f"{samples.name} must have a class for every sample to be evaluated on, got none; name the column that holds "
+        "them (--label), or use `besvm predict`"
+    )
     confusion = Confusion()
     with workers(jobs):
-        for names, X, y in judged(samples):
-            if y is None:
-                raise ValueError(
-                    f"{samples.name} must have a class for every sample to be evaluated on, got none; name the column "
-                    "that holds them (--label), or use `besvm predict`"
-                )
-            if (y == "").any():
-                raise ValueError(
-                    f"{samples.name} must have a class for every sample, got none for {names[int((y == '').argmax())]}"
-                )
-            confusion.add(y, loaded.predict(X))
+        for block in judged(samples):
+            confusion.add(classes_of(block, without), loaded.predict(block.X))
     if not confusion.rows:
         raise ValueError(f"{samples.name} must hold samples, but has none")
     known = {str(name) for name in loaded.classes_}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,13 @@ from typing import Any
 from besvm._support.files import write_bytes, write_text
 from besvm._support.rows import take
 from besvm._support.validation import shown as quoted
+from besvm.commands.models import load_model, samples_for
+from besvm.commands.outputs import check_new
+from besvm.inputs import Stream
 
 PICTURES = {".png": "png", ".svg": "svg"}
 PAGES = (".html", ".htm")
+NUMBER = re.compile(r"-?\d{1,18}")
 
 
 def explain(
@@ -22,7 +27,6 @@ def explain(
     ``row`` is what the sample is called, or its number, from 1 on (-1 is the last). With ``out``, a picture or a page
     is written as well.
     """
-    from besvm.commands.models import load_model, samples_for  # type: ignore[import-not-found,unused-ignore]
     from besvm.explanations.models import read_model
     from besvm.explanations.one import explain_row
 
@@ -36,9 +40,9 @@ def explain(
     return {"sample": name, **found.to_dict(matches=True)}, f"{name}\n{found}"
 
 
-def find(samples: Any, row: str) -> tuple[str, Any]:
+def find(samples: Stream, row: str) -> tuple[str, Any]:
     """Return the name of a sample, and the sample alone, read no further than to there."""
-    number = int(row) if row.lstrip("-").isdecimal() else 0
+    number = int(row) if NUMBER.fullmatch(row) else 0
     seen, last = 0, None
     for block in samples:
         places = [place for place, name in enumerate(block.names) if name == row]
@@ -50,6 +54,8 @@ def find(samples: Any, row: str) -> tuple[str, Any]:
         last = block if len(block.names) else last
     if number == -1 and last is not None:
         return last.names[-1], take(last.X, [len(last.names) - 1])
+    if not seen:
+        raise ValueError(f"{samples.name} must hold samples, but has none")
     raise ValueError(
         f"--row must be the name of a sample of {samples.name}, or its number, from 1 to {seen:,}, got {quoted(row)}"
     )
@@ -57,11 +63,9 @@ def find(samples: Any, row: str) -> tuple[str, Any]:
 
 def _checked(out: str, force: bool) -> Path:
     """Return the path that a picture or a page goes to, or say what is wrong with it."""
-    from besvm.commands.outputs import check_new  # type: ignore[import-not-found,unused-ignore]
-
     if Path(out).suffix.lower() not in (*PICTURES, *PAGES):
         raise ValueError(f"-o must end in .png or .svg for a picture, or in .html for a page, got {out!r}")
-    return Path(check_new(out, force))
+    return check_new(out, force)
 
 
 def write(explanation: Any, path: Path, title: str = "") -> None:

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from besvm._support.tables import table
 from besvm._support.units import show_bytes
 from besvm._support.validation import is_whole
 from besvm._support.validation import shown as brief
 from besvm.commands.models import load_model
-from besvm.commands.outputs import table
 from besvm.commands.scores import Accuracy
 from besvm.inputs.contract import PLURAL
 
@@ -27,10 +27,8 @@ def inspect(path: str) -> dict[str, Any]:
     """Return what a file says of itself, and the measures of the model in it."""
     from besvm.files import describe
 
-    if not Path(path).expanduser().is_file():
-        raise FileNotFoundError(f"{path!r} must be a model file, as `besvm train` writes it, but there is none")
-    found = describe(Path(path).expanduser())
     model = load_model(path, classifies=False)
+    found = describe(Path(path).expanduser())
     last = model[-1] if hasattr(model, "steps") else model
     return {
         "file": path,
@@ -64,7 +62,7 @@ def shown(found: dict[str, Any]) -> str:
     rows = [
         [one["name"], one["similarity"], f"{one['exemplars']:,}", f"{one['features']:,}"] for one in found["measures"]
     ]
-    return f"{text}\n\n{table(['measure', 'similarity', 'exemplars', 'features'], rows, left=2)}"
+    return f"{text}\n\n{table(['measure', 'similarity', 'exemplars', 'features'], rows, right=(2, 3))}"
 
 
 def _trained(facts: dict[str, Any]) -> str:

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from besvm._support.progress import say
-from besvm.inputs import Data, Stream, as_trained, read, stream
+from besvm.inputs import Data, Stream, as_trained, stream
 
 
 def load_model(path: str, *, classifies: bool = True) -> Any:
@@ -27,7 +29,7 @@ def samples_for(
     model: Any, name: str, data: str, *, label: str | None = None, labels: str | None = None, skip: bool = False
 ) -> Stream:
     """Open samples as those that a model was trained on; what is of another kind is refused."""
-    known = _known(model, label)
+    known = as_trained(getattr(model, "facts_", {})) | ({} if label is None else {"label": label})
     with _refusing_other_kinds(name, known["kind"]):
         found = stream(data, **known, labels=labels, skip_unreadable=skip)
     if label is not None and found.layout.columns is not None and found.layout.label is None:
@@ -37,16 +39,15 @@ def samples_for(
     return found
 
 
-def read_for(model: Any, name: str, data: str, *, label: str | None = None, skip: bool = False) -> Data:
-    """Read samples as those that a model was trained on, all at once; what is of another kind is refused."""
-    known = _known(model, label)
-    with _refusing_other_kinds(name, known["kind"]):
-        return read(data, **known, skip_unreadable=skip)
-
-
-def _known(model: Any, label: str | None) -> dict[str, Any]:
-    known = as_trained(getattr(model, "facts_", {}))
-    return known if label is None else known | {"label": label}
+def classes_of(samples: Data, otherwise: str) -> np.ndarray:
+    """Return the classes of samples, each of which must have one; ``otherwise`` is the sentence if none has."""
+    if samples.y is None:
+        raise ValueError(otherwise)
+    empty = samples.y == ""
+    if empty.any():
+        name = samples.names[int(empty.argmax())]
+        raise ValueError(f"{samples.source} must have a class for every sample, got none for {name}")
+    return samples.y
 
 
 @contextmanager

@@ -1,10 +1,10 @@
-"""Where results go: files that are written whole or not at all, devices, and standard output; and plain tables."""
+"""Where results go: files that are written whole or not at all, devices, and standard output."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -49,16 +49,3 @@ def output(target: Path | None) -> Iterator[TextIO]:
         if error.errno not in FULL:
             raise
         raise OSError(error.errno, f"{target} {UNWRITTEN}: {error.strerror}") from error
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Return rows in columns, the first ``left`` of them to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = []
-    for row in (header, *rows):
-        cells = [
-            cell.ljust(width) if place < left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)

@@ -13,7 +13,7 @@ from besvm._support.progress import progress
 from besvm._support.threads import workers
 from besvm.commands.models import load_model, samples_for
 from besvm.commands.outputs import check_new, output
-from besvm.inputs import Stream
+from besvm.inputs import Data, Stream
 
 Write = Callable[[list[str], Any, Any], None]  # names, predictions, probabilities or None
 
@@ -38,24 +38,24 @@ def predict(
     n = 0
     with output(target) as stream, workers(jobs):
         write = (_lines if as_json else _rows)(stream, loaded.classes_, probabilities)
-        for names, X, _ in judged(samples):
+        for block in judged(samples):
             if probabilities:
-                shares = loaded.predict_proba(X)
-                write(names, loaded.classes_[shares.argmax(axis=1)], shares)
+                shares = loaded.predict_proba(block.X)
+                write(block.names, loaded.classes_[shares.argmax(axis=1)], shares)
             else:
-                write(names, loaded.predict(X), None)
-            n += len(names)
+                write(block.names, loaded.predict(block.X), None)
+            n += len(block)
         if n == 0:  # so that no file is written
             raise ValueError(f"{samples.name} must hold samples, but has none")
         stream.flush()
     return n
 
 
-def judged(samples: Stream) -> Iterator[tuple[list[str], Any, Any]]:
-    """Yield names, samples and classes block after block, and show how far it is."""
+def judged(samples: Stream) -> Iterator[Data]:
+    """Yield the samples block after block, and show how far it is."""
     with progress(f"predicting {samples.name}", samples.total) as shown:
         for block in samples:
-            yield block.names, block.X, block.y
+            yield block
             shown.advance(samples.done - shown.done)
 
 

@@ -1,13 +1,13 @@
-"""besvm prune: a smaller model file, and what it costs."""
+"""`besvm prune`: a smaller model file, and what it costs."""
 
 from pathlib import Path
 from typing import Any
 
-from besvm.commands.models import load_model, read_for
+from besvm.commands.models import classes_of, load_model, samples_for
 from besvm.commands.outputs import check_new
 
 
-def prune_file(
+def prune(
     model: str,
     data: str,
     *,
@@ -30,26 +30,27 @@ def prune_file(
     only_curve = size is None and max_loss is None
     if only_curve and not curve:
         raise ValueError("say how many exemplars to keep with -n, what may be lost with --max-loss, or ask for --curve")
+    if out is None and isinstance(size, int):
+        out = _beside(model, size)
     if out is not None and not only_curve:
         check_new(out, force)  # before hours of work
     large = load_model(model)
-    rows = read_for(large, model, data, label=label)
-    if rows.y is None:
-        raise ValueError(f"{data} must say the class of every row, to refit on; name the column with --label")
+    rows = samples_for(large, model, data, label=label).read()
+    y = classes_of(rows, f"{data} must say the class of every row, to refit on; name the column with --label")
     done: dict[str, Any] = {"model": model, "exemplars": getattr(large, "n_basis_", None), "data": data}
     if only_curve:
-        return done | {"curve": pruning_curve(large, rows.X, rows.y, random=random).to_dict()}
-    small = besvm.prune(large, size, rows.X, rows.y, max_loss=max_loss, curve=curve, random=random)
-    path = check_new(out if out is not None else str(_beside(Path(model), small.n_basis_)), force)
-    facts = {"pruned from": large.n_basis_, "rows": len(rows.y)}
+        return done | {"curve": pruning_curve(large, rows.X, y, random=random).to_dict()}
+    small = besvm.prune(large, size, rows.X, y, max_loss=max_loss, curve=curve, random=random)
+    path = check_new(_beside(model, small.n_basis_) if out is None else out, force)
+    facts = {"pruned from": large.n_basis_, "rows": len(rows)}
     known = {name: fact for name, fact in getattr(large, "facts_", {}).items() if name != "accuracy"}  # the large one's
     besvm.save(small, path, facts={**known, **facts})
     found = None if small.curve_ is None else small.curve_.to_dict()
     return done | {"kept": small.n_basis_, "saved": str(path), "curve": found}
 
 
-def said(done: dict[str, Any]) -> str:
-    """Return what a person is told of it."""
+def shown(done: dict[str, Any]) -> str:
+    """Return what was done, for people."""
     from besvm.pruning import PruningCurve
 
     lines = [] if done["curve"] is None else [str(PruningCurve(**done["curve"]))]
@@ -58,7 +59,7 @@ def said(done: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _size(text: str) -> float:
+def _size(text: str) -> int | float:
     """Return the number, or the share, that a text means."""
     try:
         return int(text) if text.lstrip("+-").isdigit() else float(text)
@@ -66,6 +67,7 @@ def _size(text: str) -> float:
         raise ValueError(f"-n must be a number of exemplars, like 500, or a share, like 0.5, got {text}") from None
 
 
-def _beside(model: Path, kept: int) -> Path:
+def _beside(model: str, kept: int) -> str:
     """Return the name of the smaller model's file: that of the model, with the number of exemplars."""
-    return model.with_name(f"{model.stem}-{kept}{model.suffix}")
+    path = Path(model)
+    return str(path.with_name(f"{path.stem}-{kept}{path.suffix}"))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 from besvm._support.units import show_bytes
+from besvm.commands.models import classes_of, load_model, samples_for
+from besvm.commands.outputs import check_new
 
 
 def report(
@@ -23,25 +22,16 @@ def report(
 
     What is there already stays, unless ``force`` says otherwise.
     """
-    from besvm import load
-    from besvm.inputs import as_trained, read  # type: ignore[import-not-found,import-untyped,unused-ignore]
     from besvm.report import write_page
 
-    target = Path(out).expanduser()
-    if target.is_dir():
-        raise ValueError(f"-o must be the name of a file, got the folder {out!r}")
-    if target.exists() and not force:
-        raise ValueError(f"{out!r} is there already and is kept; choose another name, or pass --force to replace it")
-    loaded = load(model)
-    known: dict[str, Any] = as_trained(loaded.facts_)
-    if label is not None:
-        known["label"] = label
-    given = read(data, **known)
-    if given.y is None:
-        raise ValueError(
-            f"{data} must have a class for every sample, to say how often the model is right, got none; name the "
-            "column that holds them (--label)"
-        )
-    fitted_with = None if training is None else read(training, **known).X
+    target = check_new(out, force)
+    loaded = load_model(model)
+    given = samples_for(loaded, model, data, label=label).read()
+    classes_of(
+        given,
+        f"{data} must have a class for every sample, to say how often the model is right, got none; name the column "
+        "that holds them (--label)",
+    )
+    fitted_with = None if training is None else samples_for(loaded, model, training, label=label).read().X
     write_page(loaded, given, target, samples=samples, title=title, training=fitted_with)
     return f"{target} ({show_bytes(target.stat().st_size)}): open it in a browser"

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from besvm._support.shares import wilson
+from besvm._support.tables import table
 from besvm._support.validation import is_number, is_whole
-from besvm.commands.outputs import table
 
 MOST_SHOWN = 12  # classes of a confusion matrix that is shown whole
 PAIRS = 10  # confused pairs that are shown otherwise
@@ -105,18 +105,18 @@ class Confusion:
             [one["class"], f"{one['rows']:,}", *(_share(one[key]) for key in ("precision", "recall", "f1"))]
             for one in self.by_class()
         ]
-        return f"{table(['class', 'rows', 'precision', 'recall', 'f1'], rows)}\n\n{self._confused()}"
+        return f"{table(['class', 'rows', 'precision', 'recall', 'f1'], rows, right=range(1, 5))}\n\n{self._confused()}"
 
     def _confused(self) -> str:
         names = self.classes
         if len(names) <= MOST_SHOWN:
             rows = [[name, *map(str, counts)] for name, counts in zip(names, self.matrix(), strict=True)]
-            return table(["true \\ predicted", *names], rows)
+            return table(["true \\ predicted", *names], rows, right=range(1, len(names) + 1))
         wrong = [(n, pair) for pair, n in self.counts.items() if pair[0] != pair[1]]
         most = sorted(wrong, key=lambda one: (-one[0], natural(one[1][0]), natural(one[1][1])))[:PAIRS]
         if not most:
             return "no sample was taken for another class"
-        return table(["most confused", "taken for", "rows"], [[*pair, str(n)] for n, pair in most], left=2)
+        return table(["most confused", "taken for", "rows"], [[*pair, str(n)] for n, pair in most], right=[2])
 
 
 def natural(name: str) -> list[tuple[bool, int, str]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 from besvm._support.progress import say
 from besvm._support.units import show_bytes, show_seconds
+from besvm.commands.cluster import opened
 from besvm.commands.measures import listed
 from besvm.commands.outputs import check_new
 from besvm.commands.planning import make_plan
@@ -14,11 +16,20 @@ from besvm.commands.training import Check, Reading, Recipe, facts_of
 
 
 def train(
-    data: str, out: str, *, reading: Reading, recipe: Recipe, check: Check, force: bool = False, plan: bool = False
+    data: str,
+    out: str,
+    *,
+    reading: Reading,
+    recipe: Recipe,
+    check: Check,
+    force: bool = False,
+    plan: bool = False,
+    cluster: str | None = None,
 ) -> dict[str, Any]:
     """Train a model and save it; return what was done, or with ``plan`` what would be.
 
-    The accuracy is measured on rows that are held out; then all rows are trained on.
+    The accuracy is measured on rows that are held out; then all rows are trained on. The workers of a ``cluster`` do
+    the work, if one is named.
     """
     from besvm.files import save
 
@@ -29,12 +40,15 @@ def train(
     if plan:
         return {"model": out, **make_plan(samples, measures, recipe, check)}
     assert samples.y is not None, "or it would have been refused"
-    start = perf_counter()
-    stages = check.stages(samples.y, recipe.seed)
-    accuracy = check.accuracy(recipe, samples, measures, stages)
-    stages.begin(f"training on all {len(samples):,} rows", len(samples))
-    model = recipe.estimator(measures, len(samples)).fit(samples.X, samples.y)
-    seconds = perf_counter() - start
+    with opened(cluster) as client:
+        recipe = replace(recipe, client=client)
+        start = perf_counter()
+        stages = check.stages(samples.y, recipe.seed)
+        accuracy = check.accuracy(recipe, samples, measures, stages)
+        stages.begin(f"training on all {len(samples):,} rows", len(samples))
+        model = recipe.estimator(measures, len(samples), "all").fit(samples.X, samples.y)
+        seconds = perf_counter() - start
+    model.set_params(client=None, checkpoint=None)  # places of this machine are no part of the model
     labels = [measure.label for measure in measures]
     save(model, target, facts=facts_of(samples, accuracy, seed=recipe.seed, measures=labels))
     return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -63,6 +64,8 @@ class Recipe:
     seed: int = 0
     jobs: int | None = None
     memory_limit: Limit = None
+    checkpoint: str | None = None  # the folder that keeps what is finished
+    client: Any = None  # of a cluster
 
     def __post_init__(self) -> None:
         check_size(self.size)
@@ -75,8 +78,8 @@ class Recipe:
         """Return the measures that the data are compared by."""
         return chosen(data, self.measures, self.size)
 
-    def estimator(self, measures: list[Measure], n: int) -> BESVMClassifier:
-        """Return the classifier to be trained on n rows."""
+    def estimator(self, measures: list[Measure], n: int, part: str | None = None) -> BESVMClassifier:
+        """Return the classifier to be trained on n rows; a ``part`` of the work has a checkpoint of its own."""
         precomputed = any(resolve(measure.similarity).precomputed for measure in measures)
         if precomputed and self.basis is not None:
             raise ValueError("--basis must be left out for precomputed similarities: every column is an exemplar")
@@ -87,6 +90,8 @@ class Recipe:
             random_state=self.seed,
             n_jobs=self.jobs,
             memory_limit=self.memory_limit,
+            checkpoint=None if self.checkpoint is None or part is None else str(Path(self.checkpoint, part)),
+            client=self.client,
         )
 
 
@@ -156,7 +161,7 @@ class Check:
             if len(np.unique(y[train])) < 2:
                 say(1, "note: there are too few samples to hold any out, so that the accuracy is not known")
                 return None
-            model = recipe.estimator(measures, len(train)).fit(take(data.X, train), y[train])
+            model = recipe.estimator(measures, len(train), f"check-{fold}").fit(take(data.X, train), y[train])
             right += int((model.predict(take(data.X, test)) == y[test]).sum())
             n += len(test)
         return Accuracy.of(right, n, self.how)

@@ -229,8 +229,11 @@ class Expander:
                 out[:, columns] = measure(in_dtype(measure.similarity, seen, self.dtype), first_row, self.dtype)
         return out
 
-    def within_basis(self, X: Any) -> list[np.ndarray]:
-        """Return the similarities within the basis, K_mm, of every measure; X are the training rows."""
+    def within_basis(self, X: Any, dtype: Any = np.float64) -> list[np.ndarray]:
+        """Return the similarities within the basis, K_mm, of every measure; X are the training rows.
+
+        With no ``dtype`` they come as the similarity returns them: its rounding is that of its own.
+        """
         matrices = []
         for measure in self.measures:
             similarity, exemplars = measure.similarity, measure.exemplars
@@ -253,7 +256,7 @@ class Expander:
             else:
                 samples = exemplars
             samples = in_dtype(similarity, samples, self.dtype)
-            matrices.append(measure(samples, measure.numbers, np.float64))
+            matrices.append(measure(samples, measure.numbers, dtype))
         return matrices
 
     def basis_labels(self, labels: np.ndarray | None) -> list[np.ndarray]:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Tags
 
+from besvm._support.dask_source import in_memory
 from besvm._support.validation import check_classes, check_vectors, check_weights
 from besvm.measures import Measure, as_measures, compares_vectors
 from besvm.similarities.lookup import resolve
@@ -29,8 +30,8 @@ def training_set(
     """
     vectors = compares_vectors(measures)
     X = check_vectors(estimator, X, vectors, by_blocks=by_blocks)
-    classes, labels = check_classes(X, y)
-    weights = check_weights(X, labels, classes, estimator.class_weight, sample_weight, np.float64)
+    classes, labels = check_classes(X, in_memory(y))
+    weights = check_weights(X, labels, classes, estimator.class_weight, in_memory(sample_weight), np.float64)
     return TrainingSet(X, vectors, classes, labels, weights)
 
 

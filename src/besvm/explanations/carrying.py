@@ -10,10 +10,10 @@ from scipy.linalg import cholesky
 
 from besvm._support.extras import optional
 from besvm._support.rows import n_rows
+from besvm._support.tables import table
 from besvm._support.validation import check_count, is_number, shown
 from besvm.explanations.exemplars import Basis, Exemplar, plain
 from besvm.explanations.models import Reading, check_room, read_model
-from besvm.explanations.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -157,8 +157,9 @@ class Carriers:
         heads = ["carries", "measure", "exemplar", "class", "weight", "spread", "most like", "explained"]
         lines.append(table(heads, rows, right=(0, 4, 5, 7)))
         if self.n_samples:
-            found = self.redundant()
-            lines.append(f"{len(found):,} are redundant: others that carry more tell 99 % of what they tell")
+            together = any(one.explained is not None for one in self.all)
+            why = "those that carry more tell 99 % of what they tell" if together else "another one varies as they do"
+            lines.append(f"{len(self.redundant()):,} are redundant: {why}")
         return "\n".join(lines)
 
 

@@ -18,7 +18,8 @@ class Contribution(Exemplar):
         As in :class:`Exemplar`.
     similarity : float
         How similar the sample is to it, as the similarity says. Of an exemplar with several columns (a part that is
-        looked for in several regions), that of the column that adds most to the class looked at.
+        looked for in several regions), that of the column that adds most to the class in focus, in the direction of
+        the whole contribution.
     usual : float or None
         The same of the average training sample, where the normalization knows it.
     column : str
@@ -54,3 +55,8 @@ class Contribution(Exemplar):
             "contribution": list(self.contribution.values()),
             "share": list(self.share.values()),
         }
+
+
+def signed(value: float) -> str:
+    """Return what is added, to three digits with its sign."""
+    return f"{value:+.3g}" if abs(value) < 1e-3 or abs(value) >= 100 else f"{value:+.3f}"

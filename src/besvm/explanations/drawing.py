@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,10 @@ import numpy as np
 
 from besvm._support.extras import optional
 from besvm._support.figures import COLORS, axes, in_style
-from besvm.explanations.contribution import Contribution
-from besvm.explanations.looks import Look
+from besvm.explanations.contribution import Contribution, signed
+from besvm.explanations.looks import Look, value_text
 from besvm.explanations.marks import Line, Mark, Run, image_marks, runs, series_lines, text_runs
 from besvm.explanations.pairs import Pair
-from besvm.explanations.table import signed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,6 +23,7 @@ LABEL, PICTURE, GAP = 2.1, 3.2, 0.3  # inches: what is said of an exemplar, what
 WIDTH = 2 * (LABEL + PICTURE) + GAP + 0.4
 LETTER = 0.602  # the width of a letter, over the size of the font, of matplotlib's monospaced one
 TEXT_SIZE = 8
+WORD = r"\S{1,8}"  # letters that are drawn together
 LETTERS = 33  # of a line of what is said of an exemplar
 LISTED = 8  # classes, and values of a record, that are shown
 LINE = {"sample": ("#37352f", 1.1), "exemplar": (FOR, 1.1), "part": (AGAINST, 2.4), "link": (GRAY, 0.4)}
@@ -59,7 +60,7 @@ def draw(explanation: Any, cls: Any, top: int) -> Figure:
     """Return the figure of the explanation of one class."""
     optional("matplotlib", "drawing an explanation")
     halves = [(explanation.towards(cls, top), FOR), (explanation.against(cls, top), AGAINST)]
-    drawn = [[(one, explanation.pair(one)) for one in found] for found, _ in halves]
+    drawn = [[(one, explanation.pair(one, cls)) for one in found] for found, _ in halves]
     heights = [[max(_height(pair), 0.35 + 0.15 * len(_lines(one, pair, cls))) for one, pair in half] for half in drawn]
     n_rows = max((len(half) for half in heights), default=0)
     rows = [max(half[k] for half in heights if k < len(half)) for k in range(n_rows)]
@@ -131,7 +132,7 @@ def _lines(one: Contribution, pair: Pair, cls: Any) -> list[str]:
         f"{signed(one.contribution[cls])}   ({100 * one.share[cls]:+.1f} %)",
         _short(f"{one.name}{label}", LETTERS),
         *textwrap.wrap(f"{one.measure}: {one.compared}", LETTERS)[:2],
-        *textwrap.wrap(pair.match.caption, LETTERS)[:2],
+        *textwrap.wrap(pair.match.words, LETTERS)[:2],
     ]
 
 
@@ -199,8 +200,8 @@ def _draw_series(ax: Any, lines: list[Line]) -> None:
 def _draw_values(sheet: Sheet, values: list[tuple[Any, Any, Any, float]], left: float, top: float) -> None:
     for place, (name, x, b, alike) in enumerate(sorted(values, key=lambda one: -one[3])[:LISTED]):
         down = top + 0.16 * place
-        for offset, text in ((0.0, name), (1.1, x), (1.9, b)):
-            sheet.say(left + offset, down, _short(str(text), 15), fontsize=7)
+        for offset, text in ((0.0, str(name)), (1.1, value_text(x)), (1.9, value_text(b))):
+            sheet.say(left + offset, down, _short(text, 15), fontsize=7)
         ax = sheet.axes(left + 2.7, down + 0.02, 0.4, 0.08)
         ax.barh([0], [alike], color=FOR, height=1.0)
         ax.set_xlim(0, 1)
@@ -239,7 +240,8 @@ def _draw_text(sheet: Sheet, some: list[Run], left: float, top: float) -> float:
                 )
             start = stop
         plain = "".join(one for one, _ in line)
-        sheet.say(left, down, plain, family="monospace", fontsize=TEXT_SIZE)
+        for word in re.finditer(WORD, plain):  # one by one: letters are drawn whole pixels apart, which would add up
+            sheet.say(left + word.start() * letter, down, word[0], family="monospace", fontsize=TEXT_SIZE)
     return 0.16 * len(lines)
 
 

@@ -17,6 +17,18 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
+def leading(columns: np.ndarray) -> np.ndarray:
+    """Return which of an exemplar's columns, along the last axis, adds most in the direction of all of them together.
+
+    Examples
+    --------
+    >>> leading(np.array([[0.5, -0.6, 0.4], [0.1, -0.2, -0.3]]))
+    array([0, 2])
+    """
+    total = columns.sum(axis=-1, keepdims=True)
+    return np.asarray(np.where(total < 0, -columns, columns).argmax(axis=-1))
+
+
 @dataclass(frozen=True)
 class Exemplar:
     """What an exemplar is called.
@@ -103,11 +115,10 @@ class Basis:
         return np.add.reduceat(columns, self.starts, axis=-1)
 
     def strongest(self, columns: np.ndarray) -> np.ndarray:
-        """Return, for every exemplar, the column in which these numbers (D,) are largest in size."""
+        """Return, for every exemplar, the column that leads, of what all columns (D,) add."""
         if (self.widths == 1).all():
             return self.starts
-        sizes = np.abs(columns)
-        return np.array([s + int(sizes[s : s + w].argmax()) for s, w in zip(self.starts, self.widths, strict=True)])
+        return np.array([s + int(leading(columns[s : s + w])) for s, w in zip(self.starts, self.widths, strict=True)])
 
     def column_name(self, exemplar: int, column: int) -> str:
         """Return what the column of an exemplar is called that has several: the region of the sample, say."""

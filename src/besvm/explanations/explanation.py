@@ -8,15 +8,16 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from besvm._support.extras import optional
+from besvm._support.tables import table
 from besvm._support.validation import check_count, shown
-from besvm.explanations.contribution import Contribution
+from besvm.explanations.contribution import Contribution, signed
 from besvm.explanations.exemplars import plain
-from besvm.explanations.table import signed, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from besvm.explanations.pairs import Pair
+    from besvm.similarities import Match
 
 TOP = 10  # rows that are shown where nobody says how many
 
@@ -57,8 +58,8 @@ class Explanation:
         What all exemplars of each measure add to each class, listed or not.
     n_exemplars : int
         How many exemplars there are, listed or not; one that several measures use counts for each.
-    pair : callable
-        Returns, for one of the contributions, the :class:`Pair` of the sample and the exemplar: looks and match.
+    pairs : callable
+        What :meth:`pair` asks.
     sample : object
         The sample, as the only row of X.
 
@@ -91,7 +92,7 @@ class Explanation:
     votes: dict[Any, float] | None
     measures: dict[str, dict[Any, float]]
     n_exemplars: int
-    pair: Callable[[Contribution], Pair]
+    pairs: Callable[[Contribution, Any], Pair]
     sample: Any
 
     def towards(self, cls: Any = None, top: int | None = None) -> list[Contribution]:
@@ -127,9 +128,17 @@ class Explanation:
         rest = {c: fsum([self.rest[c], *(one.contribution[c] for one in left)]) for c in self.classes}
         return Explanation(**{**vars(self), "contributions": kept, "rest": rest})
 
-    def match(self, contribution: Contribution) -> Any:
-        """Return how the sample and an exemplar match: a :class:`besvm.similarities.Match`."""
-        return self.pair(contribution).match
+    def pair(self, contribution: Contribution, cls: Any = None) -> Pair:
+        """Return the sample and the exemplar of a contribution: what both look like, and how they match.
+
+        A part is looked for in several regions; the match is that of the region that pulls most on a class (by default
+        the one in focus), in the direction of all of them together.
+        """
+        return self.pairs(contribution, self._known(cls))
+
+    def match(self, contribution: Contribution, cls: Any = None) -> Match:
+        """Return how the sample and the exemplar of a contribution match, as :meth:`pair` does."""
+        return self.pair(contribution, cls).match
 
     def to_dict(self, top: int | None = None, *, matches: bool = False) -> dict[str, Any]:
         """Return the explanation as plain values that JSON can hold.

@@ -41,13 +41,13 @@ def look(item: Any, kind: str = "") -> Look:
     if isinstance(item, Set):
         return Look("text", [", ".join(sorted(map(str, item)))])
     if isinstance(item, Mapping):
-        return Look("values", [(str(name), _value(value)) for name, value in item.items()])
+        return Look("values", [(str(name), value_text(value)) for name, value in item.items()])
     if hasattr(item, "_fields"):
-        return Look("values", [(str(name), _value(value)) for name, value in zip(item._fields, item, strict=True)])
+        return Look("values", [(str(name), value_text(value)) for name, value in zip(item._fields, item, strict=True)])
     if isinstance(item, np.void) and item.dtype.names:
         if "values" in item.dtype.names:  # a part of a series
             return Look("series", np.asarray(item["values"]))
-        return Look("values", [(name, _value(item[name])) for name in item.dtype.names])
+        return Look("values", [(name, value_text(item[name])) for name in item.dtype.names])
     return _look_of_numbers(item, kind)
 
 
@@ -60,13 +60,30 @@ def _look_of_numbers(item: Any, kind: str) -> Look:
         return Look("text", [str(token) for token in array.tolist()])
     if array.dtype.kind not in "buif" or not array.size or array.ndim == 0:
         return Look("none", shown(item))
+    if array.ndim == 2 and kind == "distributions":
+        return Look("none", f"{len(array):,} points of {array.shape[1]:,} numbers")
     if array.ndim == 3 or (array.ndim == 2 and kind != "series"):
         return Look("image", as_image(array))
     return Look("series", np.atleast_2d(array).astype(np.float64)) if array.ndim <= 2 else Look("none", shown(item))
 
 
-def _value(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
+def value_text(value: Any) -> str:
+    """Return what to write of a value of a record, or of anything that is not drawn.
+
+    Examples
+    --------
+    >>> value_text(0.1 + 0.2), value_text({"b", "a"}), value_text(None)
+    ('0.3', '{a, b}', '–')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.4g}"
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, precision=3, threshold=20, edgeitems=6)
+    if isinstance(value, Set):
+        return "{" + ", ".join(sorted(map(str, value))) + "}"
+    return str(value)
 
 
 def as_image(array: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from besvm._support.rows import n_rows
 from besvm._support.threads import slices, thread_map
 from besvm._support.validation import check_count
 from besvm.explanations.additive import share_of_margins
-from besvm.explanations.exemplars import Basis, Exemplar
+from besvm.explanations.exemplars import Basis, Exemplar, leading
 from besvm.explanations.models import Block, Reading, check_room, read_model
 
 CHUNKS = 8  # of a row of contributions, for each that is asked for
@@ -167,13 +167,13 @@ def largest(sizes: np.ndarray, top: int) -> np.ndarray:
 
 
 def _columns(basis: Basis, columns: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """Return, of exemplars ``which`` (rows, top), the columns that add most."""
+    """Return, of exemplars ``which`` (rows, top), the columns that lead."""
     starts = basis.starts[which]
     widest = int(basis.widths.max(initial=1))
     if widest == 1:
         return starts
     offsets = np.arange(widest)
     places = np.minimum(starts[..., None] + offsets, columns.shape[1] - 1)  # (rows, top, widest)
-    sizes = np.abs(np.take_along_axis(columns[:, None], places, axis=2))
-    sizes[offsets >= basis.widths[which][..., None]] = -1
-    return np.asarray(starts + sizes.argmax(axis=2))
+    own = np.take_along_axis(columns[:, None], places, axis=2)
+    own[offsets >= basis.widths[which][..., None]] = 0
+    return np.asarray(starts + leading(own))

@@ -47,23 +47,31 @@ def image_marks(pair: Pair) -> list[Mark]:
     """Return what to draw over the images of a sample and an exemplar."""
     match, marks = pair.match, []
     if match.places is not None and match.size is not None and len(match.size) == 2 and match.grid is not None:
-        mirrored = match.mirrored is not None and bool(match.mirrored[pair.region])
-        marks += _frame("sample", pair.sample, match.grid, match.places[pair.region], match.size, mirrored)
+        marks += _frame("sample", pair.sample, match.grid, match.places[match.region], match.size, match.in_mirror)
         if pair.within is not None:
-            marks += _frame("exemplar", pair.exemplar, match.grid, np.array(pair.within), match.size, False)
+            marks += _frame("exemplar", pair.exemplar, _grid_of_row(pair), np.array(pair.within), match.size, False)
     if match.cells is not None and match.grid is not None:
         marks += _cell_marks(pair)
     return marks
 
 
-def _frame(on: str, seen: Look, grid: tuple[int, int], place: Any, size: Any, dashed: bool) -> list[Mark]:
+def _frame(on: str, seen: Look, grid: tuple[float, float], place: Any, size: Any, dashed: bool) -> list[Mark]:
     if seen.kind != "image":
         return []
     down, across = _pixels(seen, grid)
     return [Mark("frame", on, place[1] * across, place[0] * down, size[1] * across, size[0] * down, dashed=dashed)]
 
 
-def _pixels(seen: Look, grid: tuple[int, int]) -> tuple[float, float]:
+def _grid_of_row(pair: Pair) -> tuple[float, float]:
+    """Return the grid of the row that a part was cut from: cells are as large as the sample's, the image may not be."""
+    assert pair.match.grid is not None
+    if not pair.sample.kind == pair.exemplar.kind == "image":
+        return pair.match.grid
+    down, across = _pixels(pair.sample, pair.match.grid)
+    return pair.exemplar.data.shape[0] / down, pair.exemplar.data.shape[1] / across
+
+
+def _pixels(seen: Look, grid: tuple[float, float]) -> tuple[float, float]:
     height, width = seen.data.shape[:2]
     return height / grid[0], width / grid[1]
 
@@ -104,7 +112,7 @@ def series_lines(pair: Pair) -> list[Line]:
     sample, exemplar, match = pair.sample.data, pair.exemplar.data, pair.match
     place, moments = 0, np.arange(exemplar.shape[1])
     if match.places is not None and pair.within is None:  # a part, below where it was found
-        place = int(match.places[pair.region][0])
+        place = int(match.places[match.region][0])
         moments = place + match.step * np.arange(exemplar.shape[1])
     low, high = min(sample.min(), exemplar.min()), max(sample.max(), exemplar.max())
     height = 0.44 / ((high - low) or 1.0)
@@ -129,7 +137,7 @@ def _part_lines(pair: Pair, up: Any) -> list[Line]:
     match, lines = pair.match, []
     assert match.places is not None
     assert match.size is not None
-    spots = [(pair.sample.data, int(match.places[pair.region][0]), 0.56)]
+    spots = [(pair.sample.data, int(match.places[match.region][0]), 0.56)]
     if pair.within is not None:
         spots.append((pair.exemplar.data, pair.within[0], 0.0))
     for data, place, base in spots:
@@ -146,7 +154,7 @@ def text_runs(pair: Pair) -> tuple[list[Run], list[Run]]:
         of_sample.append((p, q))
         of_exemplar.append((r, s))
     if match.places is not None and match.size is not None:
-        place = int(match.places[pair.region][0])
+        place = int(match.places[match.region][0])
         of_sample.append((place, place + match.size[0]))
         start = 0 if pair.within is None else pair.within[0]
         of_exemplar.append((start, start + match.size[0]))

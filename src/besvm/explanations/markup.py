@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from besvm._support.png import png
-from besvm.explanations.contribution import Contribution
-from besvm.explanations.looks import Look
+from besvm.explanations.contribution import Contribution, signed
+from besvm.explanations.looks import Look, value_text
 from besvm.explanations.marks import Line, Mark, Run, image_marks, runs, series_lines, text_runs
 from besvm.explanations.pairs import Pair
-from besvm.explanations.table import signed
 
 FOR, AGAINST, MARKED = "#0b6e99", "#d9730d", "#e0a100"
 SIDE = 96  # pixels of an image
@@ -26,7 +25,7 @@ CELL = 'style="text-align:left;vertical-align:middle;padding:4px 12px 4px 0"'
 def html(explanation: Any, cls: Any, top: int) -> str:
     """Return the explanation of one class, with the ``top`` exemplars for and against it."""
     first = (explanation.towards(cls, 1) or explanation.against(cls, 1) or [None])[0]
-    sample = "" if first is None else _picture(explanation.pair(first).sample, [])
+    sample = "" if first is None else _picture(explanation.pair(first, cls).sample, [])
     parts = [
         '<div style="font:14px/1.45 system-ui,sans-serif;max-width:90em">',
         f"<p style='margin:0 0 8px'>Predicted: <b>{escape(str(explanation.prediction))}</b></p>",
@@ -66,7 +65,7 @@ def _list(explanation: Any, title: str, cls: Any, found: list[Contribution], col
     largest = max((abs(one.contribution[cls]) for one in explanation.contributions), default=0.0) or 1.0
     rows = []
     for one in found:
-        pair = explanation.pair(one)
+        pair = explanation.pair(one, cls)
         value = one.contribution[cls]
         rows.append(
             f"<tr><td {CELL}>{_bar(value / largest, color)}<br>{signed(value)} ({100 * one.share[cls]:+.1f} %)<br>"
@@ -79,7 +78,7 @@ def _list(explanation: Any, title: str, cls: Any, found: list[Contribution], col
 
 def _about(one: Contribution, pair: Pair) -> str:
     label = "" if one.label is None else f" ({one.label})"
-    lines = [f"{one.name}{label}", f"{one.measure}: {one.compared}", pair.match.caption]
+    lines = [f"{one.name}{label}", f"{one.measure}: {one.compared}", pair.match.words]
     return "<br>".join(escape(line) for line in lines if line)
 
 
@@ -165,8 +164,8 @@ def _text(some: list[Run]) -> str:
 
 def _values(values: list[tuple[Any, Any, Any, float]]) -> str:
     rows = [
-        f"<tr><td {CELL}>{escape(str(name))}</td><td {CELL}>{escape(str(x))}</td><td {CELL}>{escape(str(b))}</td>"
-        f"<td {CELL}>{_bar(alike, FOR)}</td></tr>"
+        f"<tr><td {CELL}>{escape(str(name))}</td><td {CELL}>{escape(value_text(x))}</td>"
+        f"<td {CELL}>{escape(value_text(b))}</td><td {CELL}>{_bar(alike, FOR)}</td></tr>"
         for name, x, b, alike in sorted(values, key=lambda one: -one[3])[:LISTED]
     ]
     return f"<table style='border-collapse:collapse;font-size:12px'>{''.join(rows)}</table>"

@@ -84,7 +84,7 @@ def explain_row(
     every = [_plain_label(c) for c in reading.classes]
     of_classes = _by_class(every, explained)
     chances = _probability(reading, block)
-    pairs = Pairs(reading, basis, parts.columns[:, focus], prepared, training)
+    pairs = Pairs(reading, basis, dict(zip(every, parts.columns.T, strict=True)), prepared, training)
     out = Explanation(
         prediction=every[best],
         classes=[every[c] for c in explained],
@@ -101,7 +101,7 @@ def explain_row(
             for number, name in enumerate(basis.names)
         },
         n_exemplars=len(basis),
-        pair=pairs,
+        pairs=pairs,
         sample=X,
     )
     return out if top is None else out.top(top)

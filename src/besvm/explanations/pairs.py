@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,10 @@ from besvm._support.rows import items, n_rows, take
 from besvm._support.validation import described
 from besvm.expand.expander import FittedMeasure
 from besvm.expand.features import Samples
-from besvm.explanations.exemplars import Basis, Exemplar
+from besvm.explanations.exemplars import Basis, Exemplar, leading
 from besvm.explanations.looks import Look, kind_behind, look, look_behind
 from besvm.explanations.models import Reading
 from besvm.similarities import Match
-from besvm.similarities.parts import PartSimilarity
 from besvm.similarities.variants import column_apart
 
 
@@ -27,8 +26,7 @@ class Pair:
     ----------
     sample, exemplar : Look
     match : Match
-    region : int
-        Of a part, which of the regions it was looked for in adds most: the place among ``match.places``.
+        Of a part, in the region that pulls most on the class looked at.
     within : tuple of int or None
         Of a part whose whole row is shown: where in that it begins.
     """
@@ -36,22 +34,23 @@ class Pair:
     sample: Look
     exemplar: Look
     match: Match
-    region: int = 0
     within: tuple[int, ...] | None = None
 
 
 class Pairs:
     """Shows how one sample matches the exemplars of a model."""
 
-    def __init__(self, reading: Reading, basis: Basis, pull: np.ndarray, prepared: Any, training: Any = None) -> None:
-        self.reading, self.basis, self.pull, self.training = reading, basis, pull, training
-        self.prepared = prepared
+    def __init__(
+        self, reading: Reading, basis: Basis, pulls: dict[Any, np.ndarray], prepared: Any, training: Any = None
+    ) -> None:
+        self.reading, self.basis, self.training = reading, basis, training
+        self.prepared, self.pulls = prepared, pulls  # what every column adds, class by class
         self._samples = Samples(prepared, reading.map.expander.transformers)
         if training is not None:
             _check_training(reading, training)
 
-    def __call__(self, exemplar: Any) -> Pair:
-        """Return the sample and an exemplar; ``exemplar`` is one of the explanation's contributions."""
+    def __call__(self, exemplar: Any, cls: Any) -> Pair:
+        """Return the sample and an exemplar, one of the explanation's contributions, as they speak for a class."""
         number = exemplar.number
         place = int(self.basis.place[number])
         fitted = self.reading.map.expander.measures[self.basis.measure[number]]
@@ -61,20 +60,13 @@ class Pairs:
         raw = _only(self.prepared if column is None else described(column, self.prepared))
         if similarity.precomputed:
             return Pair(Look("none", ""), Look("none", ""), Match())
-        own = take(fitted.exemplars, [place])
-        if similarity.raw_exemplars:
-            x, b = raw, _only(own if column is None else described(column, own))
-        else:
-            x, b = _only(self._samples.seen_by(similarity, fitted.transformer)), _only(own)
-        match = similarity.show(x, b)
-        region = self._region(fitted, number)
-        if match.mirrored is not None:
-            match = replace(match, caption="in the mirror" if match.mirrored[region] else "")
+        x, b = as_compared(fitted, features, self._samples, 0, place)
+        match = similarity.show(x, b).of_column(self._column(number, cls))
         kind = kind_behind(features, similarity.kind)
         shown, within = self._exemplar(fitted, features, place, exemplar, b)
         if match.exemplar is not None:
             shown = look(match.exemplar, kind)
-        return Pair(look(raw if match.sample is None else match.sample, kind), shown, match, region, within)
+        return Pair(look(raw if match.sample is None else match.sample, kind), shown, match, within)
 
     def _exemplar(
         self, fitted: FittedMeasure, features: Any, place: int, exemplar: Exemplar, b: Any
@@ -104,13 +96,23 @@ class Pairs:
                 return take(raw, found[:1])
         return None
 
-    def _region(self, fitted: FittedMeasure, number: int) -> int:
-        """Return the region in which a part pulls most."""
-        if not isinstance(fitted.similarity, PartSimilarity):
-            return 0
+    def _column(self, number: int, cls: Any) -> int:
+        """Return which of an exemplar's columns pulls most."""
         start, width = self.basis.starts[number], self.basis.widths[number]
-        by_pool = self.pull[start : start + width].reshape(-1, fitted.similarity.n_regions)
-        return int(np.abs(by_pool).max(axis=0).argmax())
+        return int(leading(self.pulls[cls][start : start + width]))
+
+
+def as_compared(fitted: FittedMeasure, features: Any, samples: Samples, k: int, place: int) -> tuple[Any, Any]:
+    """Return sample k and the exemplar at ``place`` as the similarity of a measure shows them.
+
+    That is behind the measure's features or, with ``raw_exemplars``, before them.
+    """
+    similarity, kept = fitted.similarity, take(fitted.exemplars, [place])
+    if not similarity.raw_exemplars:
+        return _only(take(samples.seen_by(similarity, fitted.transformer), [k])), _only(kept)
+    column, _ = column_apart(features)
+    x, b = (one if column is None else described(column, one) for one in (take(samples.behind(None), [k]), kept))
+    return _only(x), _only(b)
 
 
 def _raw_exemplars(fitted: FittedMeasure) -> Any:
@@ -119,7 +121,7 @@ def _raw_exemplars(fitted: FittedMeasure) -> Any:
         return None
     if fitted.similarity.raw_exemplars or fitted.transformer is None:
         return fitted.exemplars
-    return getattr(fitted, "originals", None)
+    return fitted.originals
 
 
 def _only(rows: Any) -> Any:

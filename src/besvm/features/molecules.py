@@ -9,6 +9,8 @@ from besvm._support.extras import optional
 from besvm._support.rows import n_rows
 from besvm._support.validation import check_count, check_flag, is_whole, shown
 
+MOST = {"radius": 1000, "bits": 1 << 24}  # beyond what any molecule has, or any memory
+
 
 class Fingerprints(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Morgan fingerprints of molecules written as SMILES: which surroundings of atoms they have.
@@ -68,6 +70,9 @@ class Fingerprints(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not is_whole(self.radius, 0):
             raise ValueError(f"radius must be a whole number of at least 0, got {shown(self.radius)}")
         check_count("bits", self.bits)
+        for name, most in MOST.items():
+            if getattr(self, name) > most:
+                raise ValueError(f"{name} must be at most {most:,}, got {shown(getattr(self, name))}")
         check_flag("packed", self.packed)
 
 

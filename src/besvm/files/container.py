@@ -29,6 +29,7 @@ LINE = 64  # the description and every array begin at a multiple of so many byte
 MAPPED_FROM = 64 << 20  # bytes: larger files are mapped into memory, smaller ones are read
 PLAIN_DTYPE = re.compile(r"[<|][biufc]\d{1,2}|[<|][SU]\d{1,7}|<[mM]8(\[\d{0,4}[a-zA-Z]{1,2}\])?")
 MOST_AXES = 32
+LAST_CHARACTER = 0x10FFFF
 
 
 class ModelFileError(ValueError):
@@ -152,7 +153,7 @@ def _array(path: Path, entry: Any, data: np.ndarray) -> np.ndarray:
             and PLAIN_DTYPE.fullmatch(dtype) is not None
             and isinstance(shape, list)
             and len(shape) <= MOST_AXES
-            and all(type(side) is int and 0 <= side < 1 << 48 for side in (*shape, at))
+            and all(type(side) is int and 0 <= side <= len(data) + LINE for side in (*shape, at))  # empty ones too
             and order in ("C", "F")
         )
         kind = np.dtype(dtype) if sound else None
@@ -160,9 +161,16 @@ def _array(path: Path, entry: Any, data: np.ndarray) -> np.ndarray:
             raise ValueError
         if prod(shape) * kind.itemsize == 0:
             return np.empty(shape, dtype=kind, order=order)
+        _check_items(data[at : at + prod(shape) * kind.itemsize], kind)
         return np.ndarray(shape, dtype=kind, buffer=data, offset=at, order=order)
     except (KeyError, TypeError, ValueError, MemoryError):
         raise ModelFileError(f"{path} describes an array that it does not hold; get the file anew") from None
+
+
+def _check_items(data: np.ndarray, dtype: np.dtype[Any]) -> None:
+    """Refuse bytes that are no truth values, or no characters: NumPy counts on either, and would write elsewhere."""
+    if (dtype.kind == "b" and data.max() > 1) or (dtype.kind == "U" and data.view("<u4").max() > LAST_CHARACTER):
+        raise ValueError
 
 
 def _chunks(arrays: list[np.ndarray]) -> Iterator[Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from functools import cache
 from typing import Any
 
 from besvm.files.classes import name_of, named
@@ -62,6 +64,8 @@ def _unpack_object(node: dict[str, Any], unpack: Unpack, array: Any) -> Any:
         vars(held)[key] = unpack(value)
     if vars(held).get("memory") is not None:
         raise UnsoundError("a pipeline of a file may not name a place on the disk")
+    if _root(cls) == "sklearn" and "n_jobs" in vars(held):
+        held.n_jobs = None  # a file may not start processes
     if hasattr(cls, "from_file"):
         held.from_file()
     return held
@@ -69,9 +73,29 @@ def _unpack_object(node: dict[str, Any], unpack: Unpack, array: Any) -> Any:
 
 def _check_attribute(cls: type, key: str) -> None:
     """Refuse a name that is no attribute, or that would stand in the way of what the class does."""
-    own = getattr(cls, key, None) if key.isidentifier() else None
-    if not key.isidentifier() or key.startswith("__") or callable(own) or isinstance(own, property):
+    if not key.isidentifier() or key.startswith("__") or (hasattr(cls, key) and not _is_default(cls, key)):
         raise UnsoundError(f"a {cls.__name__} has no attribute {key[:40]!r}")
+
+
+def _is_default(cls: type, key: str) -> bool:
+    """Say whether what a class has by a name is a default for its objects, and not what it is for all of them.
+
+    In classes of besvm and scikit-learn, defaults are those of parameters and of what is learned; a flag or a constant
+    that a file could change would reach compiled code, which counts on it.
+    """
+    own = getattr(cls, key)
+    if callable(own) or isinstance(own, property):
+        return False
+    return _root(cls) not in ("besvm", "sklearn") or key.endswith("_") or key in _parameters(cls)
+
+
+@cache
+def _parameters(cls: type) -> frozenset[str]:
+    return frozenset(inspect.signature(cls).parameters)
+
+
+def _root(cls: type) -> str:
+    return cls.__module__.partition(".")[0]
 
 
 def _unpack_function(node: dict[str, Any], unpack: Unpack, array: Any) -> Any:

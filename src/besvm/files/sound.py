@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from besvm.classifier import BESVMClassifier
-from besvm.expand import Expander, FeatureMap
+from besvm.expand import Expander, FeatureMap, FittedMeasure
 from besvm.expansion import BasisExpansion
 from besvm.files.kinds import UnsoundError
 from besvm.linear import MarginClassifier
 from besvm.normalize import Affine, Identity, Normalizer, Rotation
 from besvm.similarities.contract import Similarity
+
+MOST_COLUMNS = 1 << 16  # that an exemplar gives: regions of samples, and more than any have
 
 
 def check_sound(model: Any) -> None:
@@ -25,6 +28,13 @@ def check_sound(model: Any) -> None:
         _check_map(getattr(model, "_map", None))
     if isinstance(model, MarginClassifier):
         _check_margins(model)
+    inside = vars(model) if isinstance(model, BaseEstimator) else {}
+    votes = inside.get("_votes")
+    if votes is not None:
+        _demand(_numbers(votes.intercept, 1) and all(_numbers(coef, 2) for coef in votes.coefs), "the weights of pairs")
+    for held in inside.values():
+        if isinstance(held, BaseEstimator) and {"coef_", "_map", "_votes"} & set(vars(held)):  # it is trained
+            check_sound(held)
 
 
 def _check_margins(model: Any) -> None:
@@ -47,9 +57,12 @@ def _check_map(feature_map: Any) -> None:
     _demand(isinstance(expander.dtype, np.dtype) and expander.dtype in (np.float32, np.float64), "the type of numbers")
     _demand(isinstance(expander.transformers, list) and isinstance(expander.measures, list), "the measures")
     for measure in expander.measures:
+        _demand(isinstance(measure, FittedMeasure), "the measures")
         number = measure.transformer
         _demand(number is None or (type(number) is int and 0 <= number < len(expander.transformers)), "the features")
         _demand(isinstance(measure.similarity, Similarity) and isinstance(measure.label, str), "a similarity")
+        each = measure.similarity.columns_each
+        _demand(type(each) is int and 1 <= each <= MOST_COLUMNS, "the columns of exemplars")
         n = measure.n_exemplars
         for name in ("rows", "places"):
             held = getattr(measure, name)

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from besvm.blocks.plan import check_fits
 from besvm.files.container import PLAIN_DTYPE
 from besvm.files.kinds import Kind, Pack, Unpack, UnsavableError, UnsoundError, items_of, packed_all
 
 NUMBER_TYPES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint64", "object")
+BYTES_A_COLUMN = 16  # that comparing with a sparse matrix takes for each of its columns, empty ones too
 
 
 def _collection(cls: type) -> Kind:
@@ -81,7 +83,9 @@ def _unpack_array(node: dict[str, Any], unpack: Unpack, array: Callable[[int], n
 def _of_fields(fields: Any, shape: tuple[int, ...], unpack: Unpack) -> np.ndarray:
     """Return the array with named fields that is made of an array for each of them."""
     parts = {name: unpack(part) for name, part in fields.items()}
-    if not all(isinstance(part, np.ndarray) and part.shape[: len(shape)] == shape for part in parts.values()):
+    if not parts or not all(
+        isinstance(part, np.ndarray) and part.shape[: len(shape)] == shape for part in parts.values()
+    ):
         raise UnsoundError("the fields of an array must have its shape")
     out = np.empty(shape, [(name, part.dtype, part.shape[len(shape) :]) for name, part in parts.items()])
     for name, part in parts.items():
@@ -106,6 +110,9 @@ def _unpack_sparse(node: dict[str, Any], unpack: Unpack, array: Callable[[int], 
         raise UnsoundError("a sparse matrix must have numbers, and whole numbers as places")
     if not all(type(side) is int and 0 <= side < 1 << 48 for side in shape) or len(indptr) != shape[0] + 1:
         raise UnsoundError("a sparse matrix must have as many rows as its shape says")
+    if indptr.ndim != 1 or indptr[0] != 0 or (np.diff(indptr.astype(np.int64)) < 0).any():
+        raise UnsoundError("the rows of a sparse matrix must begin one after the other")  # SciPy asks only if any end
+    check_fits("the columns of a sparse matrix", BYTES_A_COLUMN * shape[1], None, "a machine with more")
     rows = (sparse.csr_array if node.get("array") else sparse.csr_matrix)((data, indices, indptr), shape=shape)
     rows.check_format(full_check=True)  # places outside of it would be read by compiled code
     if bool(node.get("sorted")) != _is_sorted(rows) and node.get("sorted"):

@@ -86,7 +86,7 @@ class ArffSeries(SeriesSource):
             channels = [self.parsed(row.split(","), line) for row in str(values[self.place]).split("\n")]
             if len({len(channel) for channel in channels}) > 1:
                 raise ValueError(f"{self.where(line)} must have channels of one length, got several")
-            label = None if self.label is None else as_label(values[self.label] or "")
+            label = None if self.label is None else as_label(values[self.label])
             yield One(channels[0] if len(channels) == 1 else np.stack(channels), label, line)
 
 

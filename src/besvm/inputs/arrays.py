@@ -52,6 +52,11 @@ class ArrayFile(Source):
             self.meter.total = header.shape[0]
         self.what = f"an array of shape {header.shape} and type {header.dtype}"
         kind = self._kind(header, asked.kind)
+        if asked.typed is not None and kind == "vectors" and header.shape[1] != len(asked.typed):
+            raise ValueError(
+                f"{self.name} must have {counted(len(asked.typed), 'columns')}, as the model compares, got "
+                f"{header.shape[1]:,}"
+            )
         size = None
         if kind == "images":
             size = asked.size or usual_size([header.shape[1:3]])
@@ -68,6 +73,7 @@ class ArrayFile(Source):
         with self._open(samples) as (file, header):
             for X in self._rows(file, header, rows):
                 place = slice(self.meter.done, self.meter.done + len(X))
+                self._refuse_gaps(X, place.start)
                 own = None if labels is None else labels[place]
                 names = [str(number + 1) for number in range(place.start, place.stop)]
                 yield Block(_as_kind(X, layout), own, names)
@@ -161,6 +167,14 @@ class ArrayFile(Source):
         for start in range(0, header.shape[0], rows):
             n = min(rows, header.shape[0] - start)
             yield np.frombuffer(_exactly(file, n * each, self.name), header.dtype).reshape(n, *header.shape[1:])
+
+    def _refuse_gaps(self, X: np.ndarray, start: int) -> None:
+        if X.dtype.kind == "f" and not (finite := np.isfinite(X)).all():
+            first = np.argwhere(~finite)[0]
+            raise ValueError(
+                f"row {start + first[0] + 1} of {self.name} must hold finite numbers, got {X[tuple(first)]}; fill it "
+                "in or leave the row out"
+            )
 
     def _labels(self, member: str) -> list[str]:
         with self._open(member) as (file, header):

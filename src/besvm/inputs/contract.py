@@ -184,8 +184,13 @@ def _named_type(text: str) -> tuple[str, str | None]:
 
 
 def as_label(value: Any) -> str:
-    """Return a class as text; whole numbers are written without a point, whatever file they come from."""
-    text = str(value).strip()
+    """Return a class as text, empty where there is none.
+
+    Whatever file they come from, whole numbers are written without a point, and NaN, a missing number, is no class.
+    """
+    text = "" if value is None else str(value).strip()
+    if text.lower() == "nan":
+        return ""
     whole = _WHOLE.fullmatch(text)
     return whole[1] if whole else text
 

@@ -14,6 +14,11 @@ from besvm.inputs.table import TableSource
 LOOKED_AT = 50  # lines that tell whether the first one names the columns
 DELIMITERS = (",", "\t", ";")
 LONGEST_FIELD = 1 << 24  # characters: an unclosed quote is not to swallow the rest of a large file
+CAUSES = {  # of what the csv module complains about
+    "end of data": "a quote that is not closed",
+    "limit": f"a quote that is not closed, or a value of more than {LONGEST_FIELD:,} characters",
+    "new-line": "a carriage return in the middle of it; lines must end in a line feed",
+}
 
 
 class Delimited(TableSource):
@@ -63,7 +68,7 @@ class Delimited(TableSource):
                     )
                 yield line, fields
         except csv.Error as error:
-            said = "a quote that is not closed" if "end of data" in str(error) or "limit" in str(error) else str(error)
+            said = next((words for part, words in CAUSES.items() if part in str(error)), str(error))
             raise ValueError(f"{self.where(started + 1)} cannot be read: {said}; mend it or leave it out") from None
         finally:
             csv.field_size_limit(before)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from typing import IO, cast
 from weakref import finalize
 
@@ -42,9 +42,14 @@ class Lines:
         self._copy = TemporaryFile()  # noqa: SIM115  (without a name, and there for as long as this is)
         finalize(self, self._copy.close)
         self._copy.writelines(line.encode() for line in self._ahead)
-        stream = sys.stdin.buffer
-        while piece := stream.read(COPIED):
-            self._copy.write(piece)
+        stream = _standard_input()
+        try:
+            while piece := stream.read(COPIED):
+                self._copy.write(piece)
+            self._copy.flush()
+        except OSError as error:
+            where = f"standard input cannot be copied to {gettempdir()}"
+            raise OSError(error.errno, f"{where}: {error.strerror or error}") from error
         self.total, self._once, self._ahead = self._copy.tell(), None, []
         if self.total == 0:
             raise ValueError("standard input must hold samples, but is empty")
@@ -80,7 +85,7 @@ class Lines:
         if self.path is not None:
             return open(self.path, "rb")
         if self._copy is None:
-            return nullcontext(cast(IO[bytes], sys.stdin.buffer))
+            return nullcontext(_standard_input())
         self._copy.seek(0)
         return nullcontext(self._copy)
 
@@ -93,6 +98,12 @@ class Lines:
         if "\0" in text:
             raise ValueError(f"{self.where(number)} must be text, got a zero byte; is it another kind of file?")
         return text
+
+
+def _standard_input() -> IO[bytes]:
+    if sys.stdin is None:  # which is what Python makes of one that is closed
+        raise ValueError("standard input must hold samples, but is closed")
+    return cast(IO[bytes], sys.stdin.buffer)
 
 
 def _chained(ahead: list[str], rest: Iterator[str]) -> Iterator[str]:

@@ -16,11 +16,10 @@ from besvm._support.validation import check_count, is_whole, shown
 from besvm.blocks.plan import Limit, check_fits
 from besvm.inputs.contract import Asked, Block, Data, Layout, Source, as_columns, as_label, check_kind
 from besvm.inputs.lines import Lines
-from besvm.inputs.series import stacked
 from besvm.inputs.sources import open_source
 
 ROWS = 1000  # in a block
-BLOCK_BYTES = 1 << 27  # of a block of images
+BLOCK_BYTES = 1 << 27  # of a block, where the size of samples is known
 LARGEST_SIDE = 4096  # pixels that images are brought to
 TOGETHER = 4000  # in a block, where all are kept anyway
 
@@ -79,16 +78,16 @@ def read(
     >>> data.said
     "people.csv: 3 rows of vectors, 1 number (height); classes in 'sex', the last column, as none is called label, ..."
     """
-    source, layout = _opened(path, label, columns, kind, size, skip_unreadable)
-    check_fits(f"reading {source.name}", layout.nbytes, memory_limit, "fewer samples")
-    found = _Gathered(layout.rows)
-    with progress(f"reading {source.name}", source.meter.total) as shown:
-        for block in _with_classes(source.blocks(layout, _rows_each(layout, TOGETHER)), labels):
-            found.add(block)
-            shown.advance(source.meter.done - shown.done)
-    if not found.names:
-        raise ValueError(f"{source.name} must hold samples that can be read, got none")
-    return _data(found.block(), source, layout)
+    return stream(
+        path,
+        label=label,
+        columns=columns,
+        kind=kind,
+        size=size,
+        labels=labels,
+        skip_unreadable=skip_unreadable,
+        rows=TOGETHER,
+    ).read(memory_limit)
 
 
 class Stream:
@@ -96,6 +95,8 @@ class Stream:
 
     Attributes
     ----------
+    name : str
+        The name of the file or folder.
     layout : Layout
         What is known of all of them.
     total, done : int
@@ -103,13 +104,8 @@ class Stream:
     """
 
     def __init__(self, source: Source, layout: Layout, labels: Any, rows: int) -> None:
-        self.layout = layout
+        self.name, self.layout = source.name, layout
         self._source, self._labels, self._rows = source, labels, rows
-
-    @property
-    def name(self) -> str:
-        """The name of the file or folder."""
-        return self._source.name
 
     @property
     def total(self) -> int:
@@ -120,10 +116,24 @@ class Stream:
         return self._source.meter.done
 
     def __iter__(self) -> Iterator[Data]:
-        for block in _with_classes(self._source.blocks(self.layout, self._rows), self._labels):
-            if self.layout.kind == "series":
-                block.X = stacked(block.X) if isinstance(block.X, list) else block.X
-            yield _data(block, self._source, self.layout)
+        layout = self.layout
+        for block in _with_classes(self._source.blocks(layout, self._rows), self._labels):
+            yield Data(
+                block.X,
+                None if block.labels is None else np.array(block.labels, dtype=str),
+                layout.kind,
+                block.names,
+                columns=layout.columns,
+                label=layout.label,
+                size=layout.size,
+                source=self.name,
+                said=layout.said,
+            )
+
+    def read(self, memory_limit: Limit = None) -> Data:
+        """Return all samples at once, if they fit into memory; ``memory_limit`` as in :func:`read`."""
+        check_fits(f"reading {self.name}", self.layout.nbytes, memory_limit, "fewer samples")
+        return _joined(self)
 
 
 def stream(
@@ -152,7 +162,12 @@ def stream(
     [['ann', 'bob'], ['eve']]
     """
     check_count("rows", rows)
-    source, layout = _opened(path, label, columns, kind, size, skip_unreadable)
+    check_kind(kind)
+    asked = Asked(kind, label, as_columns(columns), _as_size(size), skip_unreadable)
+    source = open_source(path, asked)
+    with progress(f"looking at {source.name}", source.meter.total) as bar:
+        source.watcher = lambda: bar.advance(source.meter.done - bar.done)
+        layout = source.layout(asked)
     return Stream(source, layout, labels, _rows_each(layout, rows))
 
 
@@ -173,15 +188,6 @@ def as_trained(facts: Mapping[str, Any]) -> dict[str, Any]:
     return known | {"size": None if size is None else _as_size(size)}
 
 
-def _opened(path: Any, label: Any, columns: Any, kind: Any, size: Any, skip: bool) -> tuple[Source, Layout]:
-    check_kind(kind)
-    asked = Asked(kind, label, as_columns(columns), _as_size(size), skip)
-    source = open_source(path, asked)
-    with progress(f"looking at {source.name}", source.meter.total) as bar:
-        source.watcher = lambda: bar.advance(source.meter.done - bar.done)
-        return source, source.layout(asked)
-
-
 def _as_size(size: Any) -> tuple[int, int] | None:
     if size is None:
         return None
@@ -195,21 +201,9 @@ def _as_size(size: Any) -> tuple[int, int] | None:
 
 
 def _rows_each(layout: Layout, wanted: int) -> int:
-    """Return how many rows a block may have: of large images, few."""
-    height, width = layout.size or (1, 1)
-    return max(1, min(wanted, BLOCK_BYTES // (3 * height * width)))
-
-
-def _data(block: Block, source: Source, layout: Layout) -> Data:
-    y = None if block.labels is None else np.array(block.labels, dtype=str)
-    return Data(
-        *(block.X, y, layout.kind, block.names),
-        columns=layout.columns,
-        label=layout.label,
-        size=layout.size,
-        source=source.name,
-        said=layout.said,
-    )
+    """Return how many rows a block may have: of large samples, few."""
+    each = layout.nbytes // layout.rows if layout.rows else 1
+    return max(1, min(wanted, BLOCK_BYTES // max(1, each)))
 
 
 def _with_classes(blocks: Iterator[Block], path: Any) -> Iterator[Block]:
@@ -230,39 +224,30 @@ def _with_classes(blocks: Iterator[Block], path: Any) -> Iterator[Block]:
         raise ValueError(f"{lines.name} must have a class for each of {n:,} samples, got more")
 
 
-class _Gathered:
-    """Blocks put together; arrays into one that is made at once, where their number is known."""
+def _joined(blocks: Stream) -> Data:
+    """Read all blocks into one; arrays go into one that is made at once, where the number of rows is known."""
+    found: list[Data] = []
+    whole: np.ndarray | None = None
+    rows, n = blocks.layout.rows, 0
+    with progress(f"reading {blocks.name}", blocks.total) as bar:
+        for block in blocks:
+            start, n = n, n + len(block)
+            if rows is not None and isinstance(block.X, np.ndarray):
+                whole = np.empty((rows, *block.X.shape[1:]), block.X.dtype) if whole is None else whole
+                whole[start:n] = block.X
+                block.X = whole[start:n]
+            found.append(block)
+            bar.advance(blocks.done - bar.done)
+    if not found:
+        raise ValueError(f"{blocks.name} must hold samples that can be read, got none")
+    X = _together([block.X for block in found]) if whole is None else whole[:n]
+    y = None if found[0].y is None else np.concatenate([block.y for block in found if block.y is not None])
+    return replace(found[0], X=X, y=y, names=[name for block in found for name in block.names])
 
-    def __init__(self, rows: int | None) -> None:
-        self.rows = rows
-        self.names: list[str] = []
-        self.labels: list[str] | None = []
-        self._whole: np.ndarray | None = None
-        self._arrays: list[np.ndarray] = []
-        self._items: list[Any] = []
 
-    def add(self, block: Block) -> None:
-        start = len(self.names)
-        self.names += block.names
-        if block.labels is None or self.labels is None:
-            self.labels = None
-        else:
-            self.labels += block.labels
-        if not isinstance(block.X, np.ndarray):
-            self._items += block.X
-        elif self.rows is None:
-            self._arrays.append(block.X)
-        else:
-            if self._whole is None:
-                self._whole = np.empty((self.rows, *block.X.shape[1:]), block.X.dtype)
-            self._whole[start : start + len(block.X)] = block.X
-
-    def block(self) -> Block:
-        X: Any = self._items
-        if self._whole is not None:
-            X = self._whole[: len(self.names)]
-        elif self._arrays:
-            X = np.concatenate(self._arrays)
-        elif X and isinstance(X[0], np.ndarray):
-            X = stacked(X)
-        return Block(X, self.labels, self.names)
+def _together(parts: list[Any]) -> Any:
+    """Return arrays of alike rows as one array, and all else as one list."""
+    shapes = {part.shape[1:] if isinstance(part, np.ndarray) else None for part in parts}
+    if len(shapes) == 1 and None not in shapes:
+        return np.concatenate(parts)
+    return [one for part in parts for one in part]

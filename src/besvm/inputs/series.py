@@ -54,7 +54,7 @@ class SeriesSource(Source):
             for one in block:
                 self._refuse_unlike(one, first)
             labels = None if first.label is None else [one.label or "" for one in block]
-            X = [one.values for one in block]
+            X = _stacked([one.values for one in block])
             yield Block(X, labels, [str(n) for n in range(number + 1, number + 1 + len(block))])
             number += len(block)
 
@@ -152,7 +152,7 @@ class Ts(SeriesSource):
         return One(values, as_label(last) if labelled else None, line)
 
 
-def stacked(series: list[np.ndarray]) -> np.ndarray | list[np.ndarray]:
+def _stacked(series: list[np.ndarray]) -> np.ndarray | list[np.ndarray]:
     """Return series as one array where all are equally long, and else as they are."""
     return np.stack(series) if len({one.shape for one in series}) == 1 else series
 

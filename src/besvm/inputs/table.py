@@ -97,7 +97,7 @@ class TableSource(Source):
             called = [str(n) for n in range(number + 1, number + 1 + len(lines))]
             if naming is not None:
                 called = [str(value) for value in values[naming]]
-            labels = None if label is None else [_class_of(value) for value in values[label]]
+            labels = None if label is None else [as_label(value) for value in values[label]]
             yield Block(self._samples(layout.kind, columns, own, lines), labels, called)
             number += len(lines)
 
@@ -230,10 +230,6 @@ def _columns_said(types: dict[str, str]) -> str:
         shown_names = f" ({', '.join(names)})" if len(names) <= MANY else ""
         parts.append(f"{len(names)} {PLURAL[kind] if len(names) != 1 else kind}{shown_names}")
     return ", ".join(parts)
-
-
-def _class_of(value: Any) -> str:
-    return "" if value is None else as_label(value)
 
 
 def _plain(column: Any) -> list[Any]:

@@ -20,6 +20,7 @@ from besvm.normalize import MeanNorm, as_normalization
 from besvm.pruning.projection import Moments
 from besvm.pruning.stage import Stage
 
+RIDGE = 0.005  # of H, as a share of the mean square of a feature: against rounding, not for choosing
 AT_ONCE = 0.05  # the share of the exemplars that is dropped before the costs of the others are brought up to date
 
 
@@ -38,7 +39,7 @@ def ranked(stage: Stage, margins: np.ndarray, weights: np.ndarray, down_to: int 
         judge.set_params(normalize=MeanNorm())
     with stage.features(judge, every, weights) as (_, blocks, options):
         if stage.has_room(blocks.shape[1]):
-            moments = Moments.of(blocks, margins, weights, judge.fit_intercept)
+            moments = Moments.of(blocks, margins, weights, judge.fit_intercept, RIDGE)
             inverse = moments.inverse()
             first = eliminated(inverse, inverse @ moments.products, stage.owner, len(every) - down_to)
         else:

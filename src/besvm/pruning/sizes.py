@@ -72,7 +72,7 @@ class _Judged:
         for out in stage.held_out:
             accuracy, margins = stage.judged(every, out)  # a model with all exemplars that has not seen these rows
             large.append(accuracy)
-            self.targets.append(margins if learn == "margins" else None)
+            self.targets.append(stage.targets(margins, learn))
             self.orders.append(ranked(stage, margins, np.where(out, 0.0, stage.weights), fewest))
             shown.advance(1)
         self.large = float(np.average(large, weights=self.mass))
@@ -91,8 +91,8 @@ class _Judged:
     def _accuracy(self, kept: list[np.ndarray]) -> float:
         """Return the accuracy over all rows that are held out in turn, each time with these exemplars."""
         found = []
-        for some, out, margins in zip(kept, self.stage.held_out, self.targets, strict=True):
-            found.append(self.stage.judged(some, out, margins)[0])
+        for some, out, targets in zip(kept, self.stage.held_out, self.targets, strict=True):
+            found.append(self.stage.judged(some, out, targets)[0])
             self.shown.advance(1)
         return float(np.average(found, weights=self.mass))
 

@@ -18,7 +18,7 @@ from besvm.blocks.plan import limit_bytes, plan_training
 from besvm.classifier import BESVMClassifier
 from besvm.expand import Expander, FeatureMap
 from besvm.expand.expander import exemplar_of_columns
-from besvm.pruning.projection import Moments, moments_bytes
+from besvm.pruning.projection import Moments, moments_bytes, targets_of
 from besvm.solver.calibration import folds, n_folds_for
 from besvm.solver.one_vs_rest import n_columns
 from besvm.solver.problem import Problem
@@ -104,11 +104,15 @@ class Stage:
         with model._expanded(expander, self.X, self.classes, self.labels, weights, fill, self.held) as expanded:
             yield expanded
 
-    def refitted(self, kept: np.ndarray, margins: np.ndarray | None, slope: float | None) -> BESVMClassifier:
-        """Return the model with these exemplars alone: close to these margins or, where there are none, trained."""
+    def targets(self, margins: np.ndarray, learn: str) -> np.ndarray | None:
+        """Return what a smaller model is to come close to, given the margins of the large one; None: it is trained."""
+        return targets_of(learn, margins, self.labels, len(self.classes), self.params.multi_class != "ovr")
+
+    def refitted(self, kept: np.ndarray, targets: np.ndarray | None, slope: float | None) -> BESVMClassifier:
+        """Return the model with these exemplars alone: close to these targets or, where there are none, trained."""
         model: BESVMClassifier = clone(self.params)
         with self.features(model, kept, self.weights) as (feature_map, blocks, options):
-            linear = self._fitted(model, blocks, self.weights, margins, options, slope)
+            linear = self._fitted(model, blocks, self.weights, targets, options, slope)
         model._remember(feature_map, linear, self.classes, self.labels[self.weights > 0])
         return model
 
@@ -120,13 +124,13 @@ class Stage:
         parts = self.raw.map(lambda rows, block: normalizer(np.array(block)) @ coef + model.intercept_)
         return np.concatenate(list(parts))
 
-    def judged(self, kept: np.ndarray, out: np.ndarray, margins: np.ndarray | None = None) -> tuple[float, np.ndarray]:
+    def judged(self, kept: np.ndarray, out: np.ndarray, targets: np.ndarray | None = None) -> tuple[float, np.ndarray]:
         """Return the accuracy of these exemplars on the rows ``out``, fitted on the others, and all rows' margins."""
         model: BESVMClassifier = clone(self.params)
         model.set_params(probability=False, tol=max(model.tol, HELD_OUT_TOL), verbose=0)
         weights = np.where(out, 0.0, self.weights)
         with self.features(model, kept, weights) as (_, blocks, options):
-            linear = self._fitted(model, blocks, weights, margins, options, None)
+            linear = self._fitted(model, blocks, weights, targets, options, None)
             coef = linear.coef.T.astype(blocks.dtype)
             found = np.concatenate(list(blocks.map(lambda rows, block: block @ coef + linear.intercept)))
         n_classes = len(self.classes)
@@ -145,10 +149,10 @@ class Stage:
         model: BESVMClassifier,
         blocks: RowBlocks,
         weights: np.ndarray,
-        margins: np.ndarray | None,
+        targets: np.ndarray | None,
         options: dict[str, Any],
         slope: float | None,
     ) -> LinearModel:
-        if margins is None or not self.has_room(blocks.shape[1]):
+        if targets is None or not self.has_room(blocks.shape[1]):
             return model._train(blocks, self.classes, self.labels, weights, **options)
-        return Moments.of(blocks, margins, weights, model.fit_intercept).model(slope)
+        return Moments.of(blocks, targets, weights, model.fit_intercept).model(slope)

@@ -13,6 +13,7 @@ from besvm.report.figures import Bin
 WIDTH, HEIGHT = 400, 250
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 26, 40  # around the frame
 LINE_POINTS = 200  # of a curve: more cannot be told apart
+LEAST_SPAN = 0.1  # of accuracies, so that ticks are whole percents
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,8 @@ def size_curve(curves: list[tuple[str, list[tuple[int, float]]]]) -> Chart:
     every = [point for _, curve in curves for point in curve]
     most = max(2, *(size for size, _ in every))
     low, high = min(share for _, share in every), max(share for _, share in every)
-    y_ticks = nice_ticks(max(0.0, low - 0.02), min(1.0, high + 0.02))
+    top = min(1.0, max(high + 0.02, LEAST_SPAN))
+    y_ticks = nice_ticks(max(0.0, min(low - 0.02, top - LEAST_SPAN)), top)
     x, y = horizontal(0, np.log(most)), vertical(y_ticks[0], y_ticks[-1])
     lines, dots = [], []
     for k, (name, curve) in enumerate(curves):

@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 
 from besvm._support.rows import axes_of, items, n_rows, span
 from besvm._support.validation import check_labels_present, shown
+from besvm.explanations.looks import value_text
 
 MANY_VALUES = 40  # of a vector that is described in words; more are only drawn
 
@@ -64,10 +65,14 @@ def as_data(data: Any, likely: str) -> Labelled:
         raise ValueError(f"data must have a class for each of its {n} samples, got labels of shape {labels.shape}")
     if n == 0:
         raise ValueError("data must have at least one sample, got none")
-    called = [f"sample {row}" for row in range(n)] if names is None else [str(name) for name in names]
+    called = [f"sample {row}" for row in range(n)] if names is None else [_called(str(name)) for name in names]
     if len(called) != n:
         raise ValueError(f"data must have a name for each of its {n} samples, got {len(called)}")
     return Labelled(X, labels, kind or kind_of(X, likely), called, source)
+
+
+def _called(name: str) -> str:
+    return f"row {name}" if name.isdecimal() else name
 
 
 def kind_of(X: Any, likely: str = "") -> str:
@@ -110,20 +115,8 @@ def texts_of(X: Any, kind: str) -> list[str]:
         return [", ".join(f"{v:.4g}" for v in row) if len(row) <= MANY_VALUES else "" for row in rows]
     if kind == "records" and all(isinstance(item, Mapping) for item in items(X)):
         return [_record(item.items()) for item in items(X)]
-    return [item if isinstance(item, str) else " ".join(_value(item).split()) for item in items(X)]
+    return [item if isinstance(item, str) else " ".join(value_text(item).split()) for item in items(X)]
 
 
 def _record(pairs: Iterable[tuple[Any, Any]]) -> str:
-    return "  ·  ".join(f"{name}: {_value(value)}" for name, value in pairs)
-
-
-def _value(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, (float, np.floating)):
-        return f"{value:.4g}"
-    if isinstance(value, np.ndarray):
-        return np.array2string(value, precision=3, threshold=20, edgeitems=6)
-    if isinstance(value, (set, frozenset)):
-        return "{" + ", ".join(sorted(map(str, value))) + "}"
-    return str(value)
+    return "  ·  ".join(f"{name}: {value_text(value)}" for name, value in pairs)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from besvm._support.rows import evenly_spaced, n_rows
+from besvm.explanations.exemplars import leading
 from besvm.explanations.models import Block, Reading
 from besvm.report.basis import Basis
 
 PILOT = 1000  # samples that tell how much an exemplar carries, before the pass over all of them
 FOR, AGAINST = 4, 2  # exemplars that are shown of those that pull towards a class, and away from it
-SHOWN = FOR + AGAINST
+SHOWN = FOR + AGAINST  # in that order
 SIZES = 14  # on the curve of accuracy against the number of exemplars
 COPIES = 4  # of a block's features while it is looked at
 
@@ -32,6 +33,10 @@ class Evidence:
         The exemplars that pull most, first towards, then away from the predicted class (0) and its rival (1); -1: none.
     pulls : ndarray of shape (n, 2, SHOWN, measures)
         What each adds to the class's score, by measure.
+    columns : ndarray of shape (n, 2, SHOWN)
+        Which of its columns leads, in the measure that counts most: of a part, a region in which it was looked for.
+    nearer : ndarray of shape (n, 2, SHOWN)
+        1 where the sample is more similar to it than usual, in that column, -1 where it is less, 0 where neither.
     totals : ndarray of shape (n, 2)
         What all exemplars and the constant add up to.
     carries : ndarray of shape (exemplars,)
@@ -46,6 +51,8 @@ class Evidence:
     rival: np.ndarray
     chosen: np.ndarray
     pulls: np.ndarray
+    columns: np.ndarray
+    nearer: np.ndarray
     totals: np.ndarray
     carries: np.ndarray
     leans: np.ndarray
@@ -66,7 +73,8 @@ def gather(reading: Reading, basis: Basis, X: Any, truth: np.ndarray) -> Evidenc
         work.look(block)
     leans = by_exemplar(basis, reading.weights.T)[0].T
     curve = [(int(size), right / n_rows(X)) for size, right in zip(work.sizes, work.right.tolist(), strict=True)]
-    return Evidence(work.scores, work.rival, work.chosen, work.pulls, work.totals, carries, leans, curve)
+    kept = ("scores", "rival", "chosen", "pulls", "columns", "nearer", "totals")
+    return Evidence(**{name: getattr(work, name) for name in kept}, carries=carries, leans=leans, curve=curve)
 
 
 def by_exemplar(basis: Basis, columns: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -111,6 +119,8 @@ class _Pass:
         self.rival = np.empty(n, dtype=np.intp)
         self.chosen = np.full((n, 2, SHOWN), -1, dtype=np.int32)
         self.pulls = np.zeros((n, 2, SHOWN, len(measures)), dtype=np.float32)
+        self.columns = np.zeros((n, 2, SHOWN), dtype=np.int32)
+        self.nearer = np.zeros((n, 2, SHOWN), dtype=np.int8)
         self.totals = np.empty((n, 2))
         rank = np.empty(len(carries), dtype=np.intp)
         rank[np.argsort(-carries, kind="stable")] = np.arange(len(carries))
@@ -131,7 +141,7 @@ class _Pass:
         self.rival[rows] = np.where(wrong, truth, others.argmax(axis=1))
         for side, classes in enumerate((predicted, self.rival[rows])):
             self.totals[rows, side] = block.confidence[every, classes]
-            self._choose(block.terms * self.weights.T[classes], rows, side)
+            self._choose(block.terms, self.weights.T[classes], rows, side)
         self._keep_fewer(block, truth)
 
     def _keep_fewer(self, block: Block, truth: np.ndarray) -> None:
@@ -144,19 +154,38 @@ class _Pass:
             whole = k == len(self.ends) - 1  # then as the model decides it, by votes if it does
             self.right[k] += ((block.decision if whole else total).argmax(axis=1) == truth).sum()
 
-    def _choose(self, added: np.ndarray, rows: slice, side: int) -> None:
-        """Keep the exemplars that add the most and the least to a class; ``added`` is what every column adds."""
+    def _choose(self, terms: np.ndarray, weights: np.ndarray, rows: slice, side: int) -> None:
+        """Keep the exemplars that add the most and the least to a class, which every column has a weight for."""
+        added = terms * weights
         total, parts = by_exemplar(self.basis, added)
         for most, sign, first in ((FOR, -1, 0), (AGAINST, 1, FOR)):
             found = smallest(sign * total, min(most, len(self.basis)))
             found = np.where(sign * np.take_along_axis(total, found, axis=1) < 0, found, -1)
             there = slice(first, first + found.shape[1])
             self.chosen[rows, side, there] = found
+            most_of_it = np.zeros(found.shape)
             for m, part in enumerate(parts):
                 place = np.where(found < 0, -1, self.place[m][found])
                 if part.shape[1]:
-                    value = np.take_along_axis(part, np.maximum(place, 0), axis=1)
-                    self.pulls[rows, side, there, m] = np.where(place < 0, 0, value)
+                    value = np.where(place < 0, 0, np.take_along_axis(part, np.maximum(place, 0), axis=1))
+                    self.pulls[rows, side, there, m] = value
+                    counts = np.abs(value) > most_of_it  # more than by the measures before
+                    most_of_it[counts] = np.abs(value[counts])
+                    column, nearer = self._leading(terms, added, m, np.maximum(place, 0))
+                    self.columns[rows, side, there][counts] = column[counts]
+                    self.nearer[rows, side, there][counts] = nearer[counts]
+
+    def _leading(
+        self, terms: np.ndarray, added: np.ndarray, m: int, place: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return which columns lead of the exemplars of measure m at ``place``, and the signs of their terms."""
+        expander = self.basis.expander
+        group, each = expander.groups[m], expander.measures[m].similarity.columns_each
+        columns = np.zeros_like(place)
+        if each > 1:
+            own = added[:, group].reshape(len(added), -1, each)
+            columns = leading(np.take_along_axis(own, place[:, :, None], axis=1))
+        return columns, np.sign(np.take_along_axis(terms, group.start + place * each + columns, axis=1))
 
 
 def smallest(values: np.ndarray, count: int) -> np.ndarray:

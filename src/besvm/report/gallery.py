@@ -12,7 +12,7 @@ from besvm.expand import FittedMeasure
 from besvm.explanations.looks import Look, kind_behind, look, look_behind
 from besvm.report.basis import Basis
 
-KINDS = {"image": "images", "series": "series", "text": "text", "values": "records"}  # of looks
+KINDS = {"image": "images", "series": "series", "text": "text", "values": "records", "none": "anything"}  # of looks
 UNKNOWN = "The model keeps its exemplars in a form that cannot be drawn; give the training data, and they are shown."
 PRECOMPUTED = "The similarities were precomputed: the exemplars are known by their columns alone."
 BEHIND = "Exemplars are drawn from their features, which is all the model keeps; give the training data to see them."
@@ -71,9 +71,9 @@ def _from_model(basis: Basis, kind: str, shown: np.ndarray) -> Gallery:
         if measure.similarity.precomputed or not len(new):
             continue
         looks = [_look(basis, measure, item) for item in items(take(measure.exemplars, new))]
-        form = form or next((one.kind for one in looks if one.kind in KINDS), "")
+        form = form or next((one.kind for one in looks if len(one.data)), "")
         for number, one in zip(numbers[new], looks, strict=True):
-            if one.kind == form:
+            if one.kind == form and len(one.data):
                 shown[number] = len(drawn)
                 drawn.append(_item(one))
                 note = note or ("" if _is_raw(measure) else BEHIND)

@@ -9,7 +9,7 @@ import numpy as np
 from besvm.report.content import Content
 from besvm.report.data import Labelled
 from besvm.report.drawing import add_items
-from besvm.report.evidence import SHOWN, Evidence
+from besvm.report.evidence import FOR, SHOWN, Evidence
 from besvm.report.matches import add_matches
 from besvm.report.payload import Payload, smallest_unsigned
 
@@ -67,8 +67,12 @@ def _add_evidence(payload: Payload, content: Content, evidence: Evidence) -> dic
     payload.add_array("pulls", np.round(pulls / size[:, None, None, None] * 32767).astype(np.int16))
     payload.add_array("pull-sizes", size.astype(np.float32))
     payload.add_array("totals", evidence.totals[rows].astype(np.float32))
+    if content.reading.usual is not None:
+        payload.add_array("nearer", evidence.nearer[rows])
     return {
         "shown": SHOWN,
+        "towards": FOR,
+        "centered": content.reading.usual is not None,
         "measures": content.reading.map.expander.labels,
         "constants": [float(value) for value in content.reading.constant],
         "votes": content.reading.one_vs_one,

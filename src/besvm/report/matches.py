@@ -2,49 +2,48 @@
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from besvm._support.progress import progress
-from besvm._support.rows import items, span, take
+from besvm._support.rows import evenly_spaced, span, take
 from besvm._support.threads import one_blas_thread, slices, workers
-from besvm._support.validation import described
-from besvm.expand import FittedMeasure
 from besvm.expand.features import Samples
+from besvm.explanations.looks import value_text
+from besvm.explanations.pairs import as_compared
 from besvm.report.content import Content
 from besvm.report.data import Labelled
-from besvm.report.payload import Payload
+from besvm.report.payload import Payload, packed
 from besvm.similarities.contract import Similarity
 from besvm.similarities.match import Match
-from besvm.similarities.variants import column_apart
 
-PAIRS = 16_000  # of samples and exemplars that a page shows the match of: more take long, and make it large
-SECONDS, SECONDS_EACH = 5.0, 0.004  # that these may take, and for every sample, going by the first few
-TRIED = 30  # samples whose match is looked at to tell
+PAIRS = 12_000  # of samples and exemplars that a page shows the match of, at most: each takes milliseconds
+BYTES = 4_000_000  # of a page that these may take
+TRIED = 50  # samples, evenly spaced, whose strongest matches tell what one takes
 CHUNK = 200  # samples that the page reads the matches of at a time
 STRANDS = 24  # pairs of moments that are drawn of a warping
 
 
 def add_matches(payload: Payload, content: Content, some: Labelled) -> dict[str, Any]:
-    """Add how the listed samples match the exemplars that pull most; return how many pairs there are."""
+    """Add how the listed samples match the exemplars that pull most; return how many pairs there are.
+
+    How many are kept follows from the samples alone, so that the same page is written each time: so many that they
+    take BYTES, going by what some of them take, and PAIRS at most.
+    """
     evidence, reading, rows = content.evidence, content.reading, content.listed
     assert evidence is not None
     assert reading is not None
     showing = [m for m, one in enumerate(reading.map.expander.measures) if shows(one.similarity)]
     if not showing:
-        return {"chunk": CHUNK, "pairs": 0}
+        return {"chunk": CHUNK, "pairs": 0, "all": True}
     maker, X = _Maker(content, showing), reading.prepared(some.X)
     wrong, chosen, found = ~content.right[rows], evidence.chosen[rows], 0
     with workers(1), one_blas_thread(), progress("matching", len(rows)) as shown:  # of two items, threads would wait
-        samples = Samples(span(X, slice(0, TRIED)), reading.map.expander.transformers)
-        start = monotonic()
-        for k, row in enumerate(rows[:TRIED]):
-            maker.match(samples, k, row, 0, 0)
-        seconds = (monotonic() - start) / min(TRIED, len(rows))
-        room = int((SECONDS + SECONDS_EACH * len(rows)) / max(seconds, 1e-9))
-        wanted = worth_showing(chosen, wrong, min(PAIRS, room))
+        places = evenly_spaced(np.arange(len(rows)), TRIED)
+        samples = Samples(take(X, places), reading.map.expander.transformers)
+        tried = [maker.match(samples, k, rows[place], 0, 0) for k, place in enumerate(places)]
+        wanted = worth_showing(chosen, wrong, planned(tried))
         for number, block in enumerate(slices(len(rows), CHUNK)):
             samples = Samples(span(X, block), reading.map.expander.transformers)
             chunk = []
@@ -55,7 +54,18 @@ def add_matches(payload: Payload, content: Content, some: Labelled) -> dict[str,
                 found += len(chunk[-1])
             payload.add_json(f"matches-{number}", chunk)
             shown.advance(block.stop - block.start)
-    return {"chunk": CHUNK, "pairs": found}
+    return {"chunk": CHUNK, "pairs": found, "all": bool((wanted == (chosen >= 0)).all())}
+
+
+def planned(tried: list[Any]) -> int:
+    """Return how many matches a page keeps, going by what some of them take in it.
+
+    Examples
+    --------
+    >>> planned([None] * 50), planned([{"pieces": [[k, k + 7, 3 * k, 3 * k + 7] for k in range(1000)]}]) < 2000
+    (12000, True)
+    """
+    return min(PAIRS, BYTES * len(tried) // max(1, len(packed(tried))))
 
 
 def worth_showing(chosen: np.ndarray, wrong: np.ndarray, most: int) -> np.ndarray:
@@ -103,24 +113,11 @@ class _Maker:
         if not having:
             return None
         m = max(having, key=lambda one: float(pulls[one]))
-        x, b = self._as_compared(samples, self.measures[m], k, self.place[m][exemplar])
-        found = compact(self.measures[m].similarity.show(x, b), b)
-        return {"measure": m, **found} if found else None
-
-    def _as_compared(self, samples: Samples, measure: FittedMeasure, k: int, place: int) -> tuple[Any, Any]:
-        """Return a sample and an exemplar as the measure's similarity shows them: some want both before features."""
-        similarity, kept = measure.similarity, take(measure.exemplars, [place])
-        if not similarity.raw_exemplars:
-            return _only(take(samples.seen_by(similarity, measure.transformer), [k])), _only(kept)
+        measure = self.measures[m]
         features = None if measure.transformer is None else self.transformers[measure.transformer]
-        column, _ = column_apart(features)
-        pair = (take(samples.behind(None), [k]), kept)
-        x, b = pair if column is None else (described(column, one) for one in pair)
-        return _only(x), _only(b)
-
-
-def _only(rows: Any) -> Any:
-    return next(iter(items(rows)))
+        x, b = as_compared(measure, features, samples, k, self.place[m][exemplar])
+        found = compact(measure.similarity.show(x, b).of_column(int(self.evidence.columns[row, side, slot])), b)
+        return {"measure": m, **found} if found else None
 
 
 def _flip(match: Match, exemplar: Any) -> dict[str, Any]:
@@ -138,11 +135,11 @@ def compact(match: Match, exemplar: Any) -> dict[str, Any]:
         out["on"] = match.on
         out |= _flip(match, exemplar)
     elif match.places is not None and match.size is not None:
-        best = 0 if match.scores is None else int(np.argmax(match.scores))
-        out |= {"place": np.atleast_1d(match.places[best]).tolist(), "size": list(match.size), "step": match.step}
+        place = np.atleast_1d(match.places[match.region]).tolist()
+        out |= {"place": place, "size": list(match.size), "step": match.step}
         if match.grid is not None:
             out["grid"] = list(match.grid)
-        if match.mirrored is not None and match.mirrored[best]:
+        if match.in_mirror:
             out["flip"] = True
     elif match.pairs is not None and len(match.pairs):
         kept = np.unique(np.linspace(0, len(match.pairs) - 1, STRANDS).astype(int))
@@ -151,9 +148,9 @@ def compact(match: Match, exemplar: Any) -> dict[str, Any]:
         out["pieces"] = [[int(place) for place in piece] for piece in match.pieces]
     elif match.values:
         rows = sorted(match.values, key=lambda row: -row[3])
-        out["values"] = [[str(name), str(x), str(b), round(float(alike), 3)] for name, x, b, alike in rows]
+        out["values"] = [[str(n), value_text(x), value_text(b), round(float(alike), 3)] for n, x, b, alike in rows]
     elif _flip(match, exemplar):
         out |= {"grid": [1, 1], "moves": [0, 0], "on": "sample", "flip": True}
-    if match.caption:
-        out["caption"] = match.caption
+    if match.words:
+        out["caption"] = match.words
     return out

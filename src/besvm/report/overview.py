@@ -13,6 +13,15 @@ from besvm.report.content import Content
 from besvm.report.figures import calibration, confusion, per_class, worst_pairs
 from besvm.report.spectra import MeasureSpectrum, spectra_of
 
+FACTS = {  # kept with a model, and what to call them
+    "source": "Trained on",
+    "rows": "Training rows",
+    "label": "Column of the classes",
+    "pruned from": "Exemplars before pruning",
+    "seed": "Seed",
+    "besvm": "Trained with besvm",
+    "sklearn": "and scikit-learn",
+}
 MATRIX = 20  # classes that a confusion matrix shows
 PAIRS = 12  # of classes that are confused most
 
@@ -51,16 +60,17 @@ def _shown_matrix(matrix: np.ndarray) -> dict[str, Any]:
     """Return the confusions of all classes or, of many, of those that have most, each with how dark it is drawn."""
     off = matrix - np.diag(np.diag(matrix))
     errors = off.sum(axis=0) + off.sum(axis=1)
-    kept = np.sort(np.argsort(-errors, kind="stable")[:MATRIX])
+    most = MATRIX if len(matrix) <= MATRIX else min(MATRIX, int((errors > 0).sum())) or MATRIX
+    kept = np.sort(np.argsort(-errors, kind="stable")[:most])
     small = matrix[np.ix_(kept, kept)]
-    most = max(1, int(off.max()))
+    largest = max(1, int(off.max()))
     totals = np.maximum(1, matrix[kept].sum(axis=1))
     rows = []
     for a, number in enumerate(kept.tolist()):
         cells = []
         for b, other in enumerate(kept.tolist()):
             count = int(small[a, b])
-            dark = count / totals[a] if a == b else (count / most) ** 0.5
+            dark = count / totals[a] if a == b else (count / largest) ** 0.5
             cells.append({"truth": number, "predicted": other, "count": count, "dark": round(100 * float(dark))})
         rows.append({"number": number, "cells": cells})
     return {"rows": rows, "numbers": kept.tolist(), "left_out": len(matrix) - len(kept)}
@@ -93,7 +103,7 @@ def _half(content: Content) -> tuple[int, float] | None:
 
 def _facts(content: Content) -> list[tuple[str, str]]:
     """Return what is known of the model, name by name."""
-    facts = [("Samples", f"{len(content.data):,} {content.data.kind}")]
+    facts = [("Kind of data", content.data.kind)] if content.data.kind != "anything" else []
     if content.data.source:
         facts.append(("Read from", content.data.source))
     reading = content.reading
@@ -102,13 +112,15 @@ def _facts(content: Content) -> list[tuple[str, str]]:
         given = [f"{name} ({m.n_exemplars:,})" for name, m in zip(expander.labels, expander.measures, strict=True)]
         facts += [
             ("Measures (exemplars)", ", ".join(given)),
-            ("Numbers in a feature vector", f"{expander.width:,}"),
+            ("Features", f"{expander.width:,}"),
             ("C", f"{linear.C_:g}" + (" (picked on held-out rows)" if hasattr(linear, "C_path_") else "")),
         ]
         if reading.one_vs_one:
-            facts.append(("Several classes", "by the votes of all pairs"))
+            facts.append(("Classes", "one-vs-one: every pair of classes votes"))
     known = getattr(reading.estimator if reading is not None else None, "facts_", {}) or {}
-    facts += [
-        (str(key).capitalize(), str(value)) for key, value in known.items() if isinstance(value, (str, int, float))
-    ]
-    return facts
+    told = {**FACTS, **{key: str(key).capitalize() for key in known if key not in FACTS and key != "kind"}}
+    return facts + [(told[key], _said(known[key])) for key in told if isinstance(known.get(key), (str, int, float))]
+
+
+def _said(value: str | float) -> str:
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

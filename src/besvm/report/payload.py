@@ -27,20 +27,17 @@ class Payload:
 
     def add_json(self, name: str, value: Any) -> None:
         """Add plain values."""
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        self._add(name, "json", text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
+        self.pieces.append(Piece(name, "json", packed(value)))
 
     def add_array(self, name: str, values: np.ndarray) -> None:
         """Add an array of one of :data:`TYPES`; the page gets its numbers in one row."""
         form = TYPES[values.dtype.str[1:]]
-        self._add(name, form, np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes())
+        data = np.ascontiguousarray(values, values.dtype.newbyteorder("<")).tobytes()
+        self.pieces.append(Piece(name, form, _compressed(data)))
 
     def add_picture(self, name: str, data: bytes, mime: str) -> None:
         """Add a picture file."""
         self.pieces.append(Piece(name, mime, base64.b64encode(data).decode()))
-
-    def _add(self, name: str, form: str, data: bytes) -> None:
-        self.pieces.append(Piece(name, form, base64.b64encode(zlib.compress(data, 6)).decode()))
 
 
 class Piece:
@@ -48,6 +45,16 @@ class Piece:
 
     def __init__(self, name: str, form: str, text: str) -> None:
         self.name, self.form, self.text = name, form, text
+
+
+def packed(value: Any) -> str:
+    """Return plain values as they stand in the page."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _compressed(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
+
+
+def _compressed(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, 6)).decode()
 
 
 def smallest_unsigned(values: np.ndarray) -> np.ndarray:

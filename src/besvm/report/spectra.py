@@ -39,5 +39,5 @@ def _one(expander: Expander, label: str, measure: FittedMeasure) -> MeasureSpect
         return MeasureSpectrum(label, None, why_not, 0, n)
     some = np.zeros(n, dtype=bool)
     some[np.unique(np.linspace(0, n - 1, min(n, MOST)).astype(int))] = True
-    (matrix,) = replace(expander, measures=[measure.keep(some)]).within_basis(None)
-    return MeasureSpectrum(label, spectrum(matrix.astype(expander.dtype)), "", int(some.sum()), n)
+    (matrix,) = replace(expander, measures=[measure.keep(some)]).within_basis(None, None)
+    return MeasureSpectrum(label, spectrum(matrix), "", int(some.sum()), n)

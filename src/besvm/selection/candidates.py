@@ -11,8 +11,8 @@ from besvm._support.rows import n_rows, span
 from besvm._support.threads import slices
 from besvm.blocks.stores import JoinedBlocks, Part
 from besvm.expand import Expander, learn_feature_map
+from besvm.expand.fingerprint import UnknownSourceError, besvm_sources, fingerprint
 from besvm.normalize import Normalization
-from besvm.selection.fingerprint import UnknownSourceError, besvm_sources, fingerprint
 from besvm.selection.split import Split
 from besvm.selection.store import ScoreBook, file_name, stored
 from besvm.similarities.lookup import resolve

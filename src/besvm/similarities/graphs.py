@@ -13,6 +13,7 @@ from besvm.similarities.counts import count_matrix, shared_with
 from besvm.similarities.graph_forms import Graphs, read_graphs
 
 PAIRS_AT_ONCE = 1 << 18  # of nodes, between which a thread looks for paths at a time
+MOST_ROUNDS = 1000  # more than there are steps across most graphs; every one takes as long as the first
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # odd numbers with no pattern in their bits
 FORWARD, BACKWARD, LENGTH = np.uint64(0xD1B54A32D192ED03), np.uint64(0xABC98388FB8FAC03), np.uint64(0x8CB92BA72F3D8DD7)
 
@@ -134,6 +135,8 @@ class WeisfeilerLehman(GraphSimilarity):
         super()._check()
         if not is_whole(self.iterations, 0):
             raise ValueError(f"iterations must be a whole number of at least 0, got {shown(self.iterations)}")
+        if self.iterations > MOST_ROUNDS:
+            raise ValueError(f"iterations must be at most {MOST_ROUNDS:,}, got {shown(self.iterations)}")
 
     def tally(self, graphs: Graphs) -> Tally:
         rounds = list(_rounds(graphs, self.iterations))

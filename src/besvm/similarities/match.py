@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ class Match:
         How well it fits there.
     mirrored : ndarray of shape (regions,)
         Whether it was found in the mirror.
+    region : int
+        Of parts: the region to look at, the place among ``places``; that where it fits best, or says most.
     size : tuple of int
         The size of the part: (rows, columns), (moments,) or (characters,).
     step : int
@@ -77,6 +79,7 @@ class Match:
     places: np.ndarray | None = None
     scores: np.ndarray | None = None
     mirrored: np.ndarray | None = None
+    region: int = 0
     size: tuple[int, ...] | None = None
     step: int = 1
     pairs: np.ndarray | None = None
@@ -84,6 +87,20 @@ class Match:
     values: list[tuple[Any, Any, Any, float]] | None = None
     sample: Any = None
     exemplar: Any = None
+
+    @property
+    def in_mirror(self) -> bool:
+        """Whether a part was found in the mirror, in the region to look at."""
+        return self.mirrored is not None and bool(self.mirrored[self.region])
+
+    @property
+    def words(self) -> str:
+        """What to say about it: the caption, and that a part was found in the mirror."""
+        return ", ".join(filter(None, [self.caption, "in the mirror" if self.in_mirror else ""]))
+
+    def of_column(self, column: int) -> Match:
+        """Return the match in the region of one of an exemplar's columns, which go through all regions in turn."""
+        return self if self.places is None else replace(self, region=column % len(self.places))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what there is as plain values that JSON can hold; the variants themselves are left out."""
@@ -99,6 +116,8 @@ class Match:
             elif isinstance(value, (list, tuple)):
                 value = [list(map(int, one)) if isinstance(one, tuple) else int(one) for one in value]
             out[field.name] = value
+        if self.words:
+            out["caption"] = self.words
         if "cells" in out:
             out["on"] = self.on
         return out

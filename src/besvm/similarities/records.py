@@ -117,6 +117,9 @@ class Gower(DistanceSimilarity):
 
         if not hasattr(self, "ranges_"):
             raise ValueError("Gower takes the ranges of columns from the training rows; call fit(X) first")
+        n = len(self.columns_)
+        if any(held.shape != (n,) for held in (self.weights_, self.lowest_, self.ranges_)):
+            raise ValueError(f"there must be a weight and a range for each of {n} columns; call fit(X) again")
         measured = np.isfinite(self.ranges_)
         columns = self._read(basis)
         exemplars = self._scaled(columns)  # (exemplars, p)

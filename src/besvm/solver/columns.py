@@ -95,7 +95,7 @@ class Columns(ABC):
     def begin(self, start: Start | None) -> Self:
         """Begin at w = 0, or go on from a given solution."""
         if start is not None:
-            self.W = np.vstack(start).astype(np.float64)
+            self.W = np.ascontiguousarray(np.vstack(start), dtype=np.float64)
             self.W[-1] += self.design.mean @ self.W[:-1]  # as seen from the mean
             look = self._look()
 
@@ -131,6 +131,8 @@ class Columns(ABC):
             W, objective, gap, at, n_iter = self._take_up(known)
         while len(at):
             W[:, at], objective[at], gap[at] = self.W, self.objective, self.gap
+            if journal is not None and self.resumes:
+                self._write_down(journal, W=W, objective=objective, gap=gap, at=at, n_iter=np.array(n_iter))
             if report is not None:
                 report(f"step {n_iter}: {len(at)} of {K} columns at work, duality gap {self.gap.max():.1e}")
             going = ~(self.gap <= tol) & ((self.stalled < self.patience) | self.unfinished())
@@ -141,19 +143,18 @@ class Columns(ABC):
                     self._note_margins(at, K)
                 at = at[going]
                 self._keep(going)
-            if journal is not None:
-                self._write_down(journal, W=W, objective=objective, gap=gap, at=at, n_iter=np.array(n_iter))
             if len(at):
                 gained = self.step()
                 self.stalled = np.where(gained, 0, self.stalled + 1)
                 n_iter += 1
+        if journal is not None and (known is None or len(known["at"])):
+            self._write_down(journal, W=W, objective=objective, gap=gap, at=at, n_iter=np.array(n_iter))
         return self.result(W, self.state.whole("margins") if keep_margins else None, objective, gap, tol, n_iter)
 
     def _write_down(self, journal: Journal, **progress: np.ndarray) -> None:
-        """Write down where this solve is; one that cannot be taken up in the middle, where it ended."""
-        if self.resumes or not len(progress["at"]):
-            own = {name: getattr(self, name) for name in self.resumes}
-            journal.write(**progress, **own, n_passes=np.array(self.design.n_passes))
+        """Write down where this solve is: the columns at work when it was last evaluated, or none at its end."""
+        own = {name: getattr(self, name) for name in self.resumes}
+        journal.write(**progress, **own, n_passes=np.array(self.design.n_passes))
 
     def _take_up(self, known: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
         """Go on where a solve was when it last wrote down how far it was."""
@@ -327,7 +328,7 @@ def solve_columns(
 
     def solved(columns: np.ndarray) -> Result:
         begin = None if start is None else (start[0][:, columns], start[1][columns])
-        own = journal and journal.part(f"from column {columns[0]}")
+        own = journal and journal.part(f"column{columns[0]}")
         return _solve(make, blocks, problem.keep(columns), tol, max_iter, begin, report, own)
 
     def alone(columns: np.ndarray) -> Result:
@@ -371,7 +372,7 @@ def _solve(
     for some in np.array_split(columns, min(2, len(columns))):
         near = (result.gap[some] <= NEAR).all()  # or else w = 0 is the better place to begin
         begin = (result.coef[:, some], result.intercept[some]) if near else None
-        own = journal and journal.part(f"float64 from column {some[0]}")
+        own = journal and journal.part(f"float64-{some[0]}")
         precise = begun(problem.keep(some), np.float64).begin(begin).run(tol, left, report, own)
         result = result.replaced(some, precise)
     return result

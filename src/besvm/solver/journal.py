@@ -24,8 +24,8 @@ class Journal:
 
     Examples
     --------
-    >>> Journal({}, "final").part("pair 3").page
-    'final, pair 3'
+    >>> Journal({}, "solve").part("classes-0-1").page
+    'solve-classes-0-1'
     """
 
     notebook: Notebook
@@ -33,7 +33,7 @@ class Journal:
 
     def part(self, name: str) -> Journal:
         """Return the page of a solve within this one."""
-        return replace(self, page=f"{self.page}, {name}")
+        return replace(self, page=f"{self.page}-{name}")
 
     def read(self) -> dict[str, np.ndarray] | None:
         """Return what was last written on this page; None if that is nothing."""

@@ -110,7 +110,7 @@ class Training:
 
     def of_pair(self, a: int, b: int) -> Training:
         """Return the training of one pair of classes."""
-        return self if self.journal is None else replace(self, journal=self.journal.part(f"classes {a} and {b}"))
+        return self if self.journal is None else replace(self, journal=self.journal.part(f"classes-{a}-{b}"))
 
     def solver(self, blocks: RowBlocks, report: Report | None) -> Callable[..., Result]:
         """Return the solver of this penalty on these features."""
@@ -121,8 +121,8 @@ class Training:
             return solve
 
         def noted(problem: Problem, C: float, **options: Any) -> Result:
-            rows = "all rows" if problem.left_out is None else "rows held out"
-            return solve(problem, C=C, journal=journal.part(f"{rows}, C {C:g}"), **options)
+            rows = "all" if problem.left_out is None else "held-out"
+            return solve(problem, C=C, journal=journal.part(f"{rows}-C{C!r}"), **options)
 
         return noted
 

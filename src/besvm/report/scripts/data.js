@@ -61,3 +61,4 @@ const percent = share => (share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * sh
 const portion = share => `${(100 * share).toPrecision(2)} %`; // of what many have a part in
 const signed = value => `${value < 0 ? "−" : "+"}${Math.abs(value).toPrecision(3)}`;
 const counted = n => n.toLocaleString("en-US");
+const several = (n, one) => `${counted(n)} ${one}${n === 1 ? "" : "s"}`;

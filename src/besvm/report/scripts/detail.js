@@ -41,11 +41,29 @@ class Detail {
     const verdict = right
       ? make("p", { class: "verdict" }, make("b", { class: "right" }, "Right: "), classes[truth[i]])
       : make("p", { class: "verdict" }, make("b", { class: "wrong" }, "Wrong: "), `${classes[truth[i]]}, taken for ${classes[predicted[i]]}`);
-    const items = this.samples.items, words = items.text ? items.text(i) : "";
-    const drawn = items.form === "texts" || items.form === "none" ? null : make("div", { class: "item" }, items.draw(i, items.form === "lines" ? 110 : 160));
-    const text = words ? make("p", { class: "whole" }, words) : null;
+    const items = this.samples.items, words = items.text ? items.text(i) : "", spots = await this.spots(i);
+    const drawn = items.form === "texts" || items.form === "none" ? null : make("div", { class: "item" }, spotted(items, i, items.form === "lines" ? 110 : 160, spots));
+    const text = words ? make("p", { class: "whole" }, items.form === "texts" ? spotted(items, i, 0, spots) : words) : null;
     const parts = [make("h2", { id: "detail-title" }, this.data.names[i]), verdict, text, make("div", { class: "head" }, drawn, this.ranks(i))];
+    if (spots.length) parts.push(this.legend(spots, classes[predicted[i]]));
     return this.exemplars ? [...parts, ...await this.why(i)] : parts;
+  }
+
+  // Where in a sample the parts were found that speak most for the predicted class, and against it.
+  async spots(i) {
+    const { shown, towards } = this.about, found = [];
+    if (!this.exemplars) return found;
+    const matches = await Promise.all(Array.from({ length: shown }, (_, slot) => matchOf(this.about, i, 0, slot)));
+    for (const [look, some] of [["for", matches.slice(0, towards)], ["against", matches.slice(towards)]]) {
+      const match = some.find(one => one?.place);
+      if (match) found.push({ match, look });
+    }
+    return found;
+  }
+
+  legend(spots, name) {
+    const words = { for: `the part that speaks most for ${name}`, against: "the one that speaks most against it" };
+    return make("ul", { class: "legend spots" }, ...spots.map(({ look }) => make("li", { class: look }, words[look])));
   }
 
   ranks(i) {
@@ -71,7 +89,8 @@ class Detail {
       choice.append(make("label", {}, radio, make("span", {}, classes[c])));
     });
     lists[1].hidden = true;
-    return [make("h3", {}, "What speaks for and against"), choice, ...lists];
+    const kept = this.about.matches?.all === false ? make("p", { class: "note" }, "To keep this page small, it shows how only the strongest exemplars match.") : null;
+    return [make("h3", {}, "What speaks for and against"), choice, ...lists, kept];
   }
 
   async pulls(i, side, c) {
@@ -94,21 +113,28 @@ class Detail {
 
   async pull(i, side, { e, slot, each, total }, largest) {
     const { exemplars: gallery, data, about } = this, drawn = data.drawn[e] - 1, own = data.exemplarClasses[e];
-    const stacked = gallery.items.wide || gallery.items.form === "lines", found = await matchOf(about, i, side, slot);
+    const found = await matchOf(about, i, side, slot);
+    const stacked = gallery.items.wide || (gallery.items.form === "lines" && !found?.place);
     const match = await drawMatch(found, this.samples.items, gallery.items, i, drawn);
     const both = match && (found.pairs || found.pieces) && drawn >= 0; // the exemplar is drawn there too
     const split = about.measures.map((name, m) => [name, each[m]]).filter(([, value]) => value);
     const share = Math.abs(total) / largest;
     return make("li", {}, make("div", { class: stacked ? "pull stacked" : "pull" },
-      both ? null : make("button", { type: "button", class: "drawn", "aria-label": `Open ${data.exemplarNames[e]}`, data: { exemplar: e } }, gallery.picture(e, stacked ? 56 : 96)),
+      both ? null : make("button", { type: "button", class: "drawn", "aria-label": `Open ${data.exemplarNames[e]}`, data: { exemplar: e } }, gallery.picture(e, stacked || gallery.items.form === "lines" ? 56 : 96)),
       make("div", {},
         make("p", {}, make("button", { type: "button", class: "link name", data: { exemplar: e } }, own || data.exemplarNames[e]),
-          own ? make("small", {}, ` ${data.exemplarNames[e]}`) : null),
+          own ? make("small", {}, ` ${data.exemplarNames[e]}`) : null, this.compared(i, side, slot)),
         make("div", { class: "amount" },
           make("span", { class: "meter" }, make("i", { class: total < 0 ? "minus" : null, style: { width: `${100 * share}%` } })),
           make("b", { class: total < 0 ? "minus" : "plus" }, signed(total))),
         split.length > 1 ? make("p", { class: "note" }, byMeasure(split)) : null,
         match)));
+  }
+
+  // Whether a sample is more or less similar to an exemplar than samples usually are: both can speak for a class.
+  compared(i, side, slot) {
+    const sign = this.data.nearer?.[(2 * i + side) * this.about.shown + slot];
+    return sign ? make("span", { class: "usual" }, sign > 0 ? "more similar than usual" : "less similar than usual") : null;
   }
 
   exemplar(e) {
@@ -124,14 +150,14 @@ class Detail {
     }
     let among = 0;
     for (let i = 0; i < about.n; i++) among += this.samples.pulledBy(i, e);
-    const button = make("button", { type: "button", data: { pulled: e } }, `Show the ${counted(among)} samples`);
+    const button = make("button", { type: "button", data: { pulled: e } }, `Show ${several(among, "sample")}`);
     return [
       make("h2", { id: "detail-title" }, data.exemplarNames[e]),
-      make("p", { class: "verdict" }, own ? `Of class ${own}. ` : "", `Carries ${portion(data.carries[e])} of all: number ${counted(gallery.rank[e] + 1)} of ${counted(about.n_exemplars)}.`),
+      make("p", { class: "verdict" }, own ? `Of class ${own}. ` : "", `Carries ${portion(data.carries[e])}: number ${counted(gallery.rank[e] + 1)} of ${counted(about.n_exemplars)}.`),
       make("div", { class: "head" }, make("div", { class: "item" }, gallery.picture(e, gallery.items.form === "lines" ? 110 : 160)), list),
-      make("p", { class: "note" }, "The bars say what being similar to it speaks for, to the right, and against."),
+      make("p", { class: "note" }, "Being similar to it speaks for the classes whose bars go to the right, and against those whose bars go to the left."),
       make("h3", {}, "Where it counts"),
-      make("p", {}, among ? button : "It is among the strongest of no sample listed.", among ? " in which it is among the strongest." : ""),
+      make("p", {}, among ? button : "It is not among the strongest for any sample listed.", among ? " for which it is among the strongest." : ""),
     ];
   }
 }

@@ -11,6 +11,10 @@ class ExemplarList {
     this.grid = new Grid(byId("exemplar-grid"), { draw: place => this.cell(this.places[place]), open, layout: width => this.layout(width) });
     byId("exemplar-search").addEventListener("input", () => this.refresh());
     byId("exemplar-class").addEventListener("change", () => this.refresh());
+    byId("exemplar-clear").addEventListener("click", () => {
+      byId("exemplar-search").value = byId("exemplar-class").value = "";
+      this.refresh();
+    });
     this.refresh();
   }
 
@@ -25,7 +29,9 @@ class ExemplarList {
   refresh() {
     const words = byId("exemplar-search").value.trim().toLowerCase().split(/\s+/).filter(Boolean), to = byId("exemplar-class").value;
     this.places = this.order.filter(e => (to === "" || this.leansTo(e) === Number(to)) && words.every(word => this.search[e].includes(word)));
-    byId("exemplar-count").textContent = `${counted(this.places.length)} exemplars`;
+    const all = this.places.length === this.order.length;
+    byId("exemplar-count").textContent = all ? several(this.order.length, "exemplar") : `${counted(this.places.length)} of ${counted(this.order.length)}`;
+    byId("exemplar-empty").hidden = this.places.length > 0;
     this.grid.show(this.places.length);
   }
 
@@ -42,7 +48,7 @@ class ExemplarList {
     const frame = this.data.frames[e] || null;
     if (frame && this.items.form === "pictures") return framed(this.items.draw(drawn, wanted), frame, this.items.extent(drawn, wanted)[2], false);
     if (frame && this.items.form === "texts") return make("span", { class: "text" }, marked(this.items.text(drawn), [[frame[0], frame[0] + frame[1]]]));
-    return this.items.draw(drawn, wanted, frame);
+    return this.items.draw(drawn, wanted, frame ? [frame] : []);
   }
 
   cell(e) {

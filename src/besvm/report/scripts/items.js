@@ -98,13 +98,13 @@ class Lines {
     return path;
   }
 
-  // ``marked`` is a stretch of moments [first, length] to show behind the line.
-  draw(i, wanted, marked = null) {
+  // ``marked`` are stretches of moments [first, length, look] to show behind the line.
+  draw(i, wanted, marked = []) {
     const width = wanted * 2.2, height = wanted;
     const node = makeSvg("svg", { class: "line", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
-    if (marked) {
-      const unit = width / Math.max(1, this.lengths[i] - 1);
-      node.append(makeSvg("rect", { x: marked[0] * unit, y: 0, width: Math.max(2, (marked[1] - 1) * unit), height }));
+    const unit = width / Math.max(1, this.lengths[i] - 1);
+    for (const [first, length, look = ""] of marked) {
+      node.append(makeSvg("rect", { class: look, x: first * unit, y: 0, width: Math.max(2, (length - 1) * unit), height }));
     }
     for (let c = 0; c < this.channels; c++) node.append(makeSvg("path", { d: this.path(i, c, width, height) }));
     return node;

@@ -13,6 +13,7 @@ if (about.n_exemplars) {
   const [rival, chosen, pulls, pullSizes, totals, carries, drawn, leaning, leans] = await Promise.all(
     ["rival", "chosen", "pulls", "pull-sizes", "totals", "carries", "drawn", "leaning", "leans"].map(read));
   Object.assign(data, { rival, chosen, pulls, pullSizes, totals, carries, drawn, leaning, leans });
+  data.nearer = about.centered ? await read("nearer") : null;
   Object.assign(data, { exemplarNames: known.names, exemplarClasses: known.classes, frames: known.frames });
   await exemplarItems.load();
 }

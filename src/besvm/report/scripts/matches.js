@@ -12,10 +12,25 @@ async function matchOf(about, sample, side, slot) {
 }
 
 // A frame on a picture: [top, left, height, width] in pixels of the image.
-function framed(picture, box, scale, mirrored) {
+function framed(picture, box, scale, mirrored, look = "") {
   const [top, left, height, width] = box.map(value => `${value * scale}px`);
   return make("span", { class: "framed" }, picture,
-    make("span", { class: "frame", style: { top, left, height, width, borderStyle: mirrored ? "dashed" : "solid" } }));
+    make("span", { class: `frame ${look}`, style: { top, left, height, width, borderStyle: mirrored ? "dashed" : "solid" } }));
+}
+
+// Where a part was found: in a picture [top, left, height, width] in pixels of the image, elsewhere [first, length].
+function boxOf(match, samples, sample) {
+  if (samples.form !== "pictures") return [match.place[0], (match.step || 1) * (match.size[0] - 1) + 1];
+  const [, height, scale] = samples.extent(sample, PICTURE), cell = height / scale / match.grid[0];
+  return [...match.place, ...match.size].map(value => value * cell);
+}
+
+// A sample with the places of some parts marked.
+function spotted(samples, sample, wanted, spots) {
+  const boxes = spots.filter(({ match }) => samples.form !== "pictures" || match.grid).map(({ match, look }) => ({ box: boxOf(match, samples, sample), match, look }));
+  if (samples.form === "texts") return marked(samples.text(sample), boxes.map(({ box: [first, length], look }) => [first, first + length, look]));
+  if (samples.form === "lines") return samples.draw(sample, wanted, boxes.map(({ box, look }) => [...box, look]));
+  return boxes.reduce((node, { box, match, look }) => framed(node, box, samples.extent(sample, wanted)[2], match.flip, look), samples.draw(sample, wanted));
 }
 
 // The exemplar's picture, its cells where the sample found them.
@@ -65,9 +80,9 @@ function marked(text, spans) {
   const node = make("span");
   let at = 0;
   const letters = Array.from(text); // places count characters, not halves of them
-  for (const [from, to] of [...spans].sort((a, b) => a[0] - b[0])) {
+  for (const [from, to, look] of [...spans].sort((a, b) => a[0] - b[0])) {
     if (from < at || to > letters.length) continue;
-    node.append(letters.slice(at, from).join(""), make("mark", {}, letters.slice(from, to).join("")));
+    node.append(letters.slice(at, from).join(""), make("mark", { class: typeof look === "string" ? look : null }, letters.slice(from, to).join("")));
     at = to;
   }
   node.append(letters.slice(at).join(""));
@@ -95,14 +110,9 @@ async function drawMatch(match, samples, exemplars, sample, drawn) {
       const first = match.on === "exemplar" ? exemplars.draw(drawn, PICTURE) : samples.draw(sample, PICTURE);
       body = make("div", { class: "pairing" }, captioned(first, still), captioned(await rearranged(samples, exemplars, sample, drawn, match), `${moved}, moved to match`));
     }
-  } else if (match.place && samples.form === "pictures" && match.grid) {
-    const [, height, scale] = samples.extent(sample, PICTURE), cell = height / scale / match.grid[0];
-    const box = [...match.place, ...match.size].map(value => value * cell);
-    body = make("div", { class: "pairing" }, captioned(framed(samples.draw(sample, PICTURE), box, scale, match.flip), "where the part was found"));
-  } else if (match.place && samples.form === "lines") {
-    body = samples.draw(sample, 56, [match.place[0], match.step * (match.size[0] - 1) + 1]);
-  } else if (match.place && samples.form === "texts") {
-    body = make("p", {}, marked(samples.text(sample), [[match.place[0], match.place[0] + match.size[0]]]));
+  } else if (match.place && samples.form !== "none" && (samples.form !== "pictures" || match.grid)) {
+    const found = spotted(samples, sample, samples.form === "lines" ? 56 : PICTURE, [{ match, look: "" }]);
+    body = samples.form === "texts" ? make("p", {}, found) : make("div", { class: "pairing" }, captioned(found, "where the part was found"));
   } else if (match.pairs && both && samples.form === "lines") {
     body = strands(samples, exemplars, sample, drawn, match.pairs);
   } else if (match.pieces && samples.form === "texts") {

@@ -45,7 +45,7 @@ class SampleList {
     const orders = { unsure: (a, b) => confidence[a] - confidence[b], sure: (a, b) => confidence[b] - confidence[a], worst: (a, b) => sure(b) - sure(a) };
     if (orders[this.controls.order.value]) found.sort(orders[this.controls.order.value]);
     this.places = Uint32Array.from(found);
-    byId("count").textContent = found.length === this.about.n ? `${counted(found.length)} samples` : `${counted(found.length)} of ${counted(this.about.n)}`;
+    byId("count").textContent = found.length === this.about.n ? several(found.length, "sample") : `${counted(found.length)} of ${counted(this.about.n)}`;
     byId("clear").hidden = !(of || as || verdict || words.length || exemplar !== null);
     byId("empty").hidden = found.length > 0;
     byId("exemplar-filter").hidden = exemplar === null;

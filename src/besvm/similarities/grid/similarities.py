@@ -142,9 +142,14 @@ class GridSimilarity(Similarity):
             if not is_whole(getattr(self, name), 0) or getattr(self, name) > scores.MOST_CELLS:
                 raise ValueError(f"{name} must be a whole number of cells, 0 or more, got {shown(getattr(self, name))}")
         far, near = getattr(self, self.radius_of_rigid), self.local
+        rigid, local = self._penalty("rigid_penalty", far), self._penalty("local_penalty", near)
+        # Under weights, what leads farther than just outside of the frame costs more, and meets no more cells.
+        helped = near if np.ndim(local) else 0
+        reach = (h - 1 + helped, w - 1 + helped)
+        moved = [far if np.ndim(rigid) else min(far, cells + 1) for cells in reach]
         return (
-            scores.displacements(far, self._penalty("rigid_penalty", far), (h - 1 + near, w - 1 + near)),
-            scores.displacements(near, self._penalty("local_penalty", near), (h - 1 + far, w - 1 + far)),
+            scores.displacements(far, rigid, reach),
+            scores.displacements(near, local, (h - 1 + moved[0], w - 1 + moved[1])),
         )
 
     def _penalty(self, name: str, radius: int) -> Penalty:

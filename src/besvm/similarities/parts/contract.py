@@ -137,8 +137,8 @@ class PartSimilarity(Similarity):
     def show(self, x: Any, b: Any) -> Match:
         found = self.alignment(x, b)
         best = int(found.score.argmax())
-        caption = "in the mirror" if found.mirrored[best] else ""
-        return Match(caption, places=found.place, scores=found.score, mirrored=found.mirrored, **self.extent(x, b))
+        extent = self.extent(x, b)
+        return Match(places=found.place, scores=found.score, mirrored=found.mirrored, region=best, **extent)
 
     def extent(self, x: Any, b: Any) -> dict[str, Any]:
         """Return what a :class:`Match` says of the size of a part: ``size``, and maybe ``grid`` or ``step``."""

@@ -206,14 +206,15 @@ class SeriesParts(VectorParts):
 
     def _as_pieces(self, basis: Any) -> np.ndarray:
         pieces = np.asarray(basis)
-        if pieces.dtype.names is None:  # plain pieces: as they are drawn by default, without gaps
-            values = np.asarray(pieces, np.float32)
-            values = values[:, None] if values.ndim == 2 else values
-            if values.ndim != 3 or values.shape[2] != self.length:
-                raise ValueError(
-                    f"parts must come as an array (parts, {self.length}) or (parts, channels, {self.length}), "
-                    f"got {pieces.shape}"
-                )
+        plain = pieces.dtype.names is None  # as they are drawn by default, without gaps
+        values = np.asarray(pieces if plain else pieces["values"], np.float32)
+        values = values[:, None] if values.ndim == 2 else values
+        if values.ndim != 3 or values.shape[2] != self.length:
+            raise ValueError(
+                f"parts must come as an array (parts, {self.length}) or (parts, channels, {self.length}), "
+                f"got {(pieces if plain else pieces['values']).shape}"
+            )
+        if plain:
             pieces = np.empty(len(values), self._dtype(values.shape[1]))
             pieces["values"], pieces["dilation"], pieces["normalized"] = values, 1, self.normalized > 0
         wrong = (pieces["dilation"] < 1) | (pieces["dilation"] > STEPS[-1])

@@ -14,9 +14,9 @@ from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
 
+from besvm.expand.fingerprint import UnknownSourceError, fingerprint, sources
 from besvm.features import Shifts
 from besvm.selection import GreedySelection
-from besvm.selection.fingerprint import UnknownSourceError, fingerprint, sources
 from besvm.similarities import RBF, Jitter, Latent, PairFunction, contract
 
 # --- values ----------------------------------------------------------------------------------------------------------

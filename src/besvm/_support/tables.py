@@ -7,6 +7,13 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Collection
     """Return rows of texts below their headings; the columns ``right`` are flush on that side.
 
     Columns with nothing in them are left out.
+
+    Examples
+    --------
+    >>> print(table(["class", "rows", "note"], [["cat", "1,200", ""], ["dog", "7", ""]], right=[1]))
+    class   rows
+    cat    1,200
+    dog        7
     """
     used = [k for k in range(len(heads)) if any(row[k] for row in rows)]
     widths = {k: max(len(heads[k]), *(len(row[k]) for row in rows)) for k in used}
@@ -15,8 +22,3 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Collection
         return "  ".join(cells[k].rjust(widths[k]) if k in right else cells[k].ljust(widths[k]) for k in used).rstrip()
 
     return "\n".join(line(cells) for cells in (heads, *rows)) if used else ""
-
-
-def signed(value: float) -> str:
-    """Return a number to three digits with its sign."""
-    return f"{value:+.3g}" if abs(value) < 1e-3 or abs(value) >= 100 else f"{value:+.3f}"

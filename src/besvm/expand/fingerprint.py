@@ -2,6 +2,7 @@
 
 import ast
 import copyreg
+import hashlib
 import pickle
 import sys
 import sysconfig
@@ -15,12 +16,17 @@ from typing import Any
 
 import joblib
 import numpy as np
+from scipy.sparse import issparse
 
 import besvm
+from besvm._support.row_source import RowSource
+from besvm._support.rows import n_rows, span
 from besvm._support.sources import followed, imported, short_hash
+from besvm._support.threads import slices
 from besvm.similarities import registered
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
+HASHED_ROWS, HASHED_BYTES = 1000, 1 << 22  # of samples, at a time
 CACHED = type(lru_cache(len))
 LOADED = time()  # a file that was edited later may not say what this process runs
 BESVM = Path(besvm.__file__).parent
@@ -45,6 +51,25 @@ def fingerprint(*things: Any) -> str:
         return str(joblib.hash([_content(thing) for thing in things], hash_name="sha1"))
     except (pickle.PicklingError, ImportError, AttributeError, TypeError, ValueError, RecursionError) as error:
         raise UnknownSourceError(f"it cannot be hashed: {error}") from error
+
+
+def hash_of_rows(X: Any) -> str:
+    """Return a hash of samples, read some at a time: by value, wherever they are kept."""
+    if not isinstance(X, (np.ndarray, RowSource)) or X.dtype == object:
+        each = HASHED_ROWS if not issparse(X) else max(1, n_rows(X))
+        return fingerprint(*(_hash_of_items(span(X, rows)) for rows in slices(n_rows(X), each)))
+    found = hashlib.blake2b(f"{X.dtype.str} {X.shape}".encode(), digest_size=20)
+    each = max(1, HASHED_BYTES // max(1, X.dtype.itemsize * int(np.prod(X.shape[1:]))))
+    for rows in slices(n_rows(X), each):
+        found.update(np.ascontiguousarray(span(X, rows)).data)
+    return found.hexdigest()
+
+
+def _hash_of_items(items: Any) -> str:
+    try:
+        return str(joblib.hash(items, hash_name="sha1"))
+    except (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError) as error:
+        raise UnknownSourceError(f"a sample cannot be hashed: {error}") from error
 
 
 def _content(thing: Any) -> Any:

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from typing import Annotated, Any, TypeVar
@@ -12,8 +13,9 @@ import typer
 
 from besvm._support.progress import printable
 from besvm.cli import options as o
-from besvm.commands.errors import EXPECTED, INTERRUPTED, exit_code, is_of_output, sentence, warnings_as_lines
-from besvm.commands.interrupts import heard, listen
+from besvm.commands import interrupts
+from besvm.commands.errors import EXPECTED, exit_code, is_of_output, sentence, warnings_as_lines
+from besvm.commands.interrupts import INTERRUPTED, NOTHING_DONE
 
 app = typer.Typer(
     name="besvm",
@@ -23,40 +25,60 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-STOPPED = "interrupted; nothing was written"
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
-def command(interrupted: str = STOPPED) -> Callable[[Command], Command]:
-    """Enter a function as a command: with --debug, and with one sentence and an exit code for whatever goes wrong."""
+def command(interrupted: str = NOTHING_DONE) -> Callable[[Command], Command]:
+    """Enter a function as a command: with --debug, and with one sentence and an exit code for whatever goes wrong.
+
+    A parameter whose type is a dataclass stands for its fields: each of them is an option.
+    """
 
     def enter(function: Command) -> Command:
+        own = signature(function).parameters.values()
+        groups: dict[str, Any] = {one.name: one.annotation for one in own if is_dataclass(one.annotation)}
+
         @wraps(function)
-        def guarded(*args: Any, debug: bool = False, **kwargs: Any) -> None:
+        def guarded(debug: bool, **given: Any) -> None:
+            for name, group in groups.items():
+                given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
             try:
+                interrupts.begin()
                 with warnings_as_lines():
-                    function(*args, **kwargs)
+                    function(**given)
             except typer.Exit:  # a RuntimeError, to Python
                 raise
-            except KeyboardInterrupt:
-                heard()
-                typer.echo(f"besvm: {interrupted}", err=True)
-                raise typer.Exit(INTERRUPTED) from None
-            except EXPECTED as error:
-                if debug or is_of_output(error):
+            except (KeyboardInterrupt, Exception) as error:
+                if isinstance(error, KeyboardInterrupt) or interrupts.came():
+                    interrupts.heard()
+                    typer.echo(f"besvm: {interrupted}", err=True)
+                    raise typer.Exit(INTERRUPTED) from None
+                if debug or not isinstance(error, EXPECTED) or is_of_output(error):
                     raise
                 typer.echo(f"besvm: {sentence(error)}", err=True)
                 raise typer.Exit(exit_code(error)) from None
+            finally:
+                interrupts.heard()
 
-        own = signature(function)
-        added = Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=o.Debug)
-        guarded.__signature__ = own.replace(parameters=[*own.parameters.values(), added])  # type: ignore[attr-defined]
-        guarded.__annotations__ = {**function.__annotations__, "debug": o.Debug}
+        options = [option for one in own for option in _options(one)]
+        options.append(Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=o.Debug))
+        guarded.__signature__ = signature(function).replace(parameters=options)  # type: ignore[attr-defined]
+        guarded.__annotations__ = {option.name: option.annotation for option in options}
         app.command()(guarded)
         return function
 
     return enter
+
+
+def _options(parameter: Parameter) -> list[Parameter]:
+    """Return the options that a parameter of a command stands for: itself, or the fields of its dataclass."""
+    if not is_dataclass(parameter.annotation):
+        return [parameter.replace(kind=Parameter.KEYWORD_ONLY)]
+    return [
+        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type)
+        for field in fields(parameter.annotation)
+    ]
 
 
 def show(as_json: bool, plain: Any, text: str) -> None:
@@ -73,7 +95,7 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def main(
+def _besvm(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and leave.", callback=_version, is_eager=True)
     ] = False,
@@ -81,13 +103,12 @@ def main(
     """Large-margin classification with any similarity measure, positive definite or not."""
 
 
-def run() -> None:
+def main() -> None:
     """Run the command; what cannot be shown is replaced, nobody reading is no error, and a full device is one."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name) or open(os.devnull, "w")  # noqa: SIM115  (None if it was closed)
         stream.reconfigure(errors="replace")
         setattr(sys, name, stream)
-    listen()
     try:
         try:
             app()
@@ -96,8 +117,6 @@ def run() -> None:
     except BrokenPipeError:
         _abandon_output()
         raise SystemExit(1) from None
-    except KeyboardInterrupt:
-        raise SystemExit(INTERRUPTED) from None
     except OSError as error:
         if not is_of_output(error):
             raise

@@ -1,0 +1,206 @@
+"""Training on a Dask cluster gives the model of one machine, whatever X is."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+
+from besvm import BESVMClassifier
+from besvm.sources import ArraySource
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(3000, 12, n_informative=6, n_classes=3, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def params():
+    return {"basis": 60, "tol": 1e-8, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def alone(data, params):
+    return BESVMClassifier("rbf", **params).fit(*data)
+
+
+def same(model, other):
+    np.testing.assert_allclose(model.coef_, other.coef_, atol=1e-6)
+    np.testing.assert_allclose(model.intercept_, other.intercept_, atol=1e-6)
+    assert model.C_ == other.C_
+    assert model.probability_slope_ == pytest.approx(other.probability_slope_, rel=1e-5)
+
+
+def test_an_array_with_a_client(client, data, params, alone):
+    model = BESVMClassifier("rbf", client=client, **params).fit(*data)
+    same(model, alone)
+    assert model.storage_ == "cluster"
+
+
+def test_a_dask_array_with_the_current_client(client, data, params, alone):
+    da = pytest.importorskip("dask.array")
+    X, y = data
+    rows = da.from_array(X, chunks=(700, 5))  # columns in pieces, and a last partition that is shorter
+    model = BESVMClassifier("rbf", **params).fit(rows, da.from_array(y, chunks=1000))
+    same(model, alone)
+    lazy = model.predict(rows)
+    assert lazy.shape == (3000,)
+    assert hasattr(lazy, "__dask_graph__")
+    np.testing.assert_array_equal(lazy.compute(), model.predict(X))
+    np.testing.assert_allclose(model.predict_proba(rows).compute(), model.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(model.decision_function(rows).compute(), model.decision_function(X), atol=1e-6)
+    np.testing.assert_allclose(model.transform(rows).compute(), model.transform(X), atol=1e-6)
+
+
+def test_a_file_that_the_workers_read(client, data, params, alone, tmp_path):
+    X, y = data
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    same(BESVMClassifier("rbf", client=client, **params).fit(mapped, y), alone)
+
+
+def test_a_mapped_file_travels_by_name(tmp_path):
+    import pickle
+
+    np.save(tmp_path / "X.npy", np.arange(4_000_000.0).reshape(-1, 4))
+    part = np.load(tmp_path / "X.npy", mmap_mode="r")[1000:900_000]
+    sent = pickle.dumps(ArraySource(part))
+    assert len(sent) < 2000
+    np.testing.assert_array_equal(pickle.loads(sent)[5:7], part[5:7])
+
+
+def test_a_bag_of_texts(client):
+    db = pytest.importorskip("dask.bag")
+    words = [f"{'ab' if k % 2 else 'xy'}{k % 17}" for k in range(300)]
+    y = np.arange(300) % 2
+    model = BESVMClassifier("edit", basis=20, random_state=0).fit(db.from_sequence(words, npartitions=5), y)
+    other = BESVMClassifier("edit", basis=20, random_state=0).fit(words, y)
+    np.testing.assert_allclose(model.coef_, other.coef_, atol=1e-4)
+    assert model.predict(db.from_sequence(words, npartitions=3)).compute().tolist() == other.predict(words).tolist()
+
+
+def test_a_frame_of_numbers(client, data, params, alone):
+    dd = pytest.importorskip("dask.dataframe")
+    import pandas as pd
+
+    X, y = data
+    frame = dd.from_pandas(pd.DataFrame(X, columns=[f"x{k}" for k in range(12)]), npartitions=4)
+    same(BESVMClassifier("rbf", **params).fit(frame, y), alone)
+
+
+def test_a_clone_shares_the_client(client):
+    model = BESVMClassifier("rbf", client=client)
+    assert clone(model).client is client
+    assert model.client is client
+
+
+def test_what_needs_all_rows_in_one_place_is_refused(client, data):
+    for params, name in [({"penalty": "l1"}, "penalty"), ({"multi_class": "ovo"}, "multi_class")]:
+        with pytest.raises(ValueError, match=f"on a cluster {name} must be"):
+            BESVMClassifier("rbf", client=client, basis=10, **params).fit(*data)
+
+
+def fails_on_17(a, b):
+    if 17 in (a[0], b[0]):
+        raise ValueError("seventeen is not a number I like")
+    return -abs(a[0] - b[0])
+
+
+def test_a_similarity_that_raises_says_so_once(client):
+    X = np.arange(200.0)[:, None]
+    with pytest.raises(RuntimeError, match="seventeen is not a number I like") as caught:
+        BESVMClassifier(fails_on_17, basis=[0, 1, 2], client=client).fit(X, np.arange(200) % 2)
+    assert str(caught.value).count("seventeen") == 1
+    assert "sample 17" in str(caught.value)
+
+
+def test_nobody_there(monkeypatch):
+    monkeypatch.setattr("besvm.blocks.cluster.WAIT", 1)
+    with pytest.raises(ConnectionError, match=r"no Dask scheduler answered at 'tcp://127\.0\.0\.1:1' within"):
+        BESVMClassifier("rbf", client="tcp://127.0.0.1:1").fit(np.eye(4), [0, 1, 0, 1])
+
+
+def in_thread(fit):
+    """Run a fit beside the test; return a function that waits for it."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(1)
+    running = pool.submit(fit)
+    pool.shutdown(wait=False)
+    return running
+
+
+def n_passes(dask_scheduler):
+    """Return how many passes over a block have been finished."""
+    prefix = dask_scheduler.task_prefixes.get("pass over rows")
+    return 0 if prefix is None else prefix.state_counts["memory"]
+
+
+def wait_for_passes(client, more=0):
+    """Wait until the solver has begun, and gone on for so many more tasks."""
+    import time
+
+    for _ in range(600):
+        done = client.run_on_scheduler(n_passes)
+        if done > more:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the solver did not begin")
+
+
+def test_workers_that_are_killed_in_mid_fit_and_one_that_joins(data, params, alone):
+    import os
+    import signal
+
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+        Client(cluster) as client,
+    ):
+        running = in_thread(lambda: BESVMClassifier("rbf", client=client, **params).fit(*data))
+        for k in range(2):
+            wait_for_passes(client, more=10 * k)
+            pid = next(iter(client.run(os.getpid, on_error="ignore").values()), None)
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+        cluster.scale(3)
+        same(running.result(timeout=300), alone)
+
+
+def test_workers_with_too_little_memory_are_refused_before_anything_is_computed():
+    from distributed import Client, LocalCluster
+
+    rows = np.random.default_rng(0).standard_normal((100_000, 2), dtype=np.float32)
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50, "memory_limit": "300 MB"}
+    with LocalCluster(n_workers=1, **options) as cluster, Client(cluster) as client:
+        model = BESVMClassifier("rbf", basis=1000, client=client)
+        with pytest.raises(MemoryError, match=r"must stay within the 300 MB of 1 workers together, but needs"):
+            model.fit(rows, np.arange(100_000) % 2)
+
+
+def test_a_search_over_the_cluster(client, data):
+    import joblib
+    from sklearn.model_selection import GridSearchCV
+
+    X, y = data[0][:300], data[1][:300]
+    search = GridSearchCV(BESVMClassifier("rbf", basis=20, random_state=0), {"C": [0.1, 1.0]}, cv=2)
+    with joblib.parallel_config("dask"):
+        found = search.fit(X, y)
+    assert found.best_score_ > 0.5
+
+
+def test_the_command_line_trains_on_processes_of_its_own(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from besvm.cli import app
+
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    np.savez(tmp_path / "data.npz", X=rng.standard_normal((120, 3)) + 3 * y[:, None], y=y)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["train", "data.npz", "-o", "m.besvm", "--no-check", "--cluster", "local:2"])
+    assert done.exit_code == 0, done.output
+    wrong = CliRunner().invoke(app, ["train", "data.npz", "-o", "n.besvm", "--cluster", "somewhere"])
+    assert wrong.exit_code != 0
+    assert not (tmp_path / "n.besvm").exists()
