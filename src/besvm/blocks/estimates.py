@@ -96,7 +96,9 @@ def newton_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str
         sketch = 8 * SKETCH_ARRAYS * size * 2 * max_rank
     else:
         sketch = nystrom_bytes([size], sampled, itemsize, n_jobs)
-    making = itemsize * sampled * (size + 2 * max_rank) + sketch
+    sample = itemsize * sampled * size
+    gathering = min(2 * sample, (n_waiting(n_jobs) + 1 + 2 * n_jobs) * COARSE_BYTES * sampled // n)
+    making = sample + itemsize * sampled * 2 * max_rank + max(gathering, sketch)
     passing = _pass_bytes(n, width, itemsize, storage, n_jobs, itemsize * size * n_columns)
     under_way = 2 * min(n_jobs, n_columns) * min(CACHE_BYTES, itemsize * sampled * max_rank)
     steps = 2 * 8 * n_columns * max_rank**2 + under_way

@@ -170,9 +170,11 @@ def _leading(blocks: MemoryBlocks, weights: np.ndarray, rank: int, seed: int) ->
     columns = slices(size, rows_for(COARSE_BYTES, blocks.shape[0], blocks.dtype.itemsize))
     image = _joined(thread_map(lambda some: blocks.matrix[:, some].T @ products, columns))  # φᵀφ @ test
     core = test.T.astype(np.float64) @ image
+    del test, products
     values, rotation = np.linalg.eigh((core + core.T) / 2)
     sound = values > rounding * values[-1]  # the others are rounding errors
     half = image @ (rotation[:, sound] / np.sqrt(values[sound]))  # half @ half.T ≈ φᵀφ
+    del image
     values, rotation = np.linalg.eigh(half.T @ half)
     vectors = np.linalg.qr(half @ rotation[:, -rank:])[0]  # rounding has left the angles not quite right
     return vectors, float(values[-rank] if len(values) > rank else rounding * values[-1])
