@@ -369,7 +369,8 @@ def client_for(client: Any, X: Any) -> Iterator[Any]:
     if client is None and not isinstance(getattr(X, "source", X), DaskSource):
         yield None
         return
-    if not (client is None or isinstance(client, str) or hasattr(client, "scheduler_info")):
+    address = isinstance(client, str) and ":" in client
+    if not (client is None or address or hasattr(client, "scheduler_info")):
         raise TypeError(f"client must be a distributed.Client, the address of a scheduler, or None, got {client!r}")
     distributed = optional("distributed", "a cluster")
     if isinstance(client, str):

@@ -90,11 +90,15 @@ def newton_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str
     rows = n * (itemsize * ROW_ARRAYS * n_columns + 2 * n_columns + 32)
     columns = size * 8 * COLUMN_ARRAYS * n_columns
     sampled = sample_rows(n, max_rank)
-    # with those of the last preconditioner, where the next C of a path calls for another
-    kept = 2 * itemsize * (sampled + (size if max_rank < size else 0)) * max_rank
-    tests = size * min(size, 2 * max_rank)
-    sketch = 8 * SKETCH_ARRAYS * tests + _pass_bytes(sampled, size, itemsize, "memory", n_jobs, itemsize * tests)
-    making = itemsize * sampled * size + (sketch if max_rank < size else 0)
+    # with those of the last one, of at most half the rank, where the next C of a path calls for another
+    kept = 3 * itemsize * (sampled + (size if max_rank < size else 0)) * max_rank // 2
+    if 3 * max_rank < size:
+        sketch = 8 * SKETCH_ARRAYS * size * 2 * max_rank
+    else:
+        sketch = nystrom_bytes([size], sampled, itemsize, n_jobs)
+    sample = itemsize * sampled * size
+    gathering = min(2 * sample, (n_waiting(n_jobs) + 1 + 2 * n_jobs) * COARSE_BYTES * sampled // n)
+    making = sample + itemsize * sampled * 2 * max_rank + max(gathering, sketch)
     passing = _pass_bytes(n, width, itemsize, storage, n_jobs, itemsize * size * n_columns)
     under_way = 2 * min(n_jobs, n_columns) * min(CACHE_BYTES, itemsize * sampled * max_rank)
     steps = 2 * 8 * n_columns * max_rank**2 + under_way

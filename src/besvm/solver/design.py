@@ -109,7 +109,7 @@ class Design:
             if forward is not None:
                 return forward(block)
             out = np.empty((block.shape[0], block.shape[1] + 1), mean.dtype)
-            out[:, :-1] = (block.toarray() if issparse(block) else block) - mean
+            np.subtract(block.toarray() if issparse(block) else block, mean, out=out[:, :-1])
             out[:, -1] = constant
             return out
 

@@ -1,6 +1,6 @@
 """A preconditioner for the Newton systems of all columns, from a sample of the rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from besvm._support.threads import WORTH_THREADS, slices, thread_map
 from besvm.blocks.estimates import sample_rows
 from besvm.blocks.state import Rows, RowState
-from besvm.blocks.stores import CACHE_BYTES, MemoryBlocks, rows_for
+from besvm.blocks.stores import CACHE_BYTES, COARSE_BYTES, MemoryBlocks, rows_for
 from besvm.solver.design import Design
 from besvm.solver.problem import Problem
 
@@ -139,7 +139,7 @@ def precondition(design: Design, problem: Problem, rank: int, seed: int = 0) -> 
     stands_for = weights[rows] if boost is None else weights[rows] * boost
     vectors, rest = _leading(blocks, stands_for.astype(sample.dtype), rank, seed)
     vectors = vectors.astype(sample.dtype)
-    coordinates = np.concatenate(list(blocks.map(lambda at, block: block @ vectors)))
+    coordinates = _joined(blocks.map(lambda at, block: block @ vectors, coarse=True))
     return Preconditioner(rows, boost, coordinates, vectors, rest)
 
 
@@ -166,15 +166,15 @@ def _leading(blocks: MemoryBlocks, weights: np.ndarray, rank: int, seed: int) ->
     test: np.ndarray = np.random.default_rng(seed).standard_normal((size, 2 * rank), dtype=blocks.dtype.type)
     if 8 * rank > size:  # few among many directions are orthogonal enough
         test = np.linalg.qr(test)[0]
-
-    def part(rows: slice, block: np.ndarray) -> tuple[np.ndarray]:
-        return (((block @ test * weights[rows, None]).T @ block).T,)
-
-    (image,) = blocks.sum(part, coarse=True)  # φᵀφ @ test
-    core = test.T @ image
+    products = _joined(blocks.map(lambda rows, block: block @ test * weights[rows, None], coarse=True))
+    columns = slices(size, rows_for(COARSE_BYTES, blocks.shape[0], blocks.dtype.itemsize))
+    image = _joined(thread_map(lambda some: blocks.matrix[:, some].T @ products, columns))  # φᵀφ @ test
+    core = test.T.astype(np.float64) @ image
+    del test, products
     values, rotation = np.linalg.eigh((core + core.T) / 2)
     sound = values > rounding * values[-1]  # the others are rounding errors
     half = image @ (rotation[:, sound] / np.sqrt(values[sound]))  # half @ half.T ≈ φᵀφ
+    del image
     values, rotation = np.linalg.eigh(half.T @ half)
     vectors = np.linalg.qr(half @ rotation[:, -rank:])[0]  # rounding has left the angles not quite right
     return vectors, float(values[-rank] if len(values) > rank else rounding * values[-1])
@@ -188,3 +188,7 @@ def _gram(blocks: MemoryBlocks, weights: np.ndarray) -> np.ndarray:
         return (weighted.T @ weighted,)
 
     return blocks.sum(part, coarse=True)[0]
+
+
+def _joined(parts: Iterable[np.ndarray]) -> np.ndarray:
+    return np.concatenate(list(parts))
