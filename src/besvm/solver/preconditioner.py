@@ -162,22 +162,27 @@ def _leading(blocks: MemoryBlocks, weights: np.ndarray, rank: int, seed: int) ->
     rounding = float(np.sqrt(size) * np.finfo(blocks.dtype).eps)
     if 3 * rank >= size:  # the whole matrix is no dearer than a sketch of it
         values, vectors = np.linalg.eigh(_gram(blocks, weights))
-        return vectors[:, -rank:], float(max(values[-rank], rounding * values[-1]))
-    test: np.ndarray = np.random.default_rng(seed).standard_normal((size, 2 * rank), dtype=blocks.dtype.type)
-    if 8 * rank > size:  # few among many directions are orthogonal enough
-        test = np.linalg.qr(test)[0]
-    products = _joined(blocks.map(lambda rows, block: block @ test * weights[rows, None], coarse=True))
-    columns = slices(size, rows_for(COARSE_BYTES, blocks.shape[0], blocks.dtype.itemsize))
-    image = _joined(thread_map(lambda some: blocks.matrix[:, some].T @ products, columns))  # φᵀφ @ test
-    core = test.T.astype(np.float64) @ image
-    del test, products
+        return vectors[:, -rank:], float(max(values[-rank], rounding * values[-1], 0))
+    image, core = _sketch(blocks, weights, 2 * rank, seed)
     values, rotation = np.linalg.eigh((core + core.T) / 2)
     sound = values > rounding * values[-1]  # the others are rounding errors
     half = image @ (rotation[:, sound] / np.sqrt(values[sound]))  # half @ half.T ≈ φᵀφ
     del image
     values, rotation = np.linalg.eigh(half.T @ half)
     vectors = np.linalg.qr(half @ rotation[:, -rank:])[0]  # rounding has left the angles not quite right
-    return vectors, float(values[-rank] if len(values) > rank else rounding * values[-1])
+    return vectors, float(values[-rank] if len(values) > rank else rounding * values.max(initial=0))
+
+
+def _sketch(blocks: MemoryBlocks, weights: np.ndarray, n_tests: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return φᵀφ times Gaussian test vectors, and that times them from the left too, in float64."""
+    size = blocks.shape[1]
+    test: np.ndarray = np.random.default_rng(seed).standard_normal((size, n_tests), dtype=blocks.dtype.type)
+    if 4 * n_tests > size:  # few among many directions are orthogonal enough
+        test = np.linalg.qr(test)[0]
+    products = _joined(blocks.map(lambda rows, block: block @ test * weights[rows, None], coarse=True))
+    columns = slices(size, rows_for(COARSE_BYTES, blocks.shape[0], blocks.dtype.itemsize))
+    image = _joined(thread_map(lambda some: blocks.matrix[:, some].T @ products, columns))
+    return image, test.T.astype(np.float64) @ image
 
 
 def _gram(blocks: MemoryBlocks, weights: np.ndarray) -> np.ndarray:
