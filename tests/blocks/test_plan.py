@@ -344,7 +344,7 @@ def test_a_kernel_svm_takes_what_was_planned():
 def test_plans_say_in_words_what_they_take():
     with workers(2):
         said = str(plan_training(10_000, 4_000, 4, 10, memory_limit="1 GB"))
-        assert said == "features in memory: the features take 160 MB and training 269 MB more; the limit is 1.0 GB"
+        assert said == "features in memory: the features take 160 MB and training 278 MB more; the limit is 1.0 GB"
         said = str(plan_pairs([1000, 1000, 900], 4, None, True, 10**9))
         assert said.startswith("the largest pair's matrix takes 32 MB (2,000 rows), training 178 MB in all, 2 at")
 

@@ -21,6 +21,7 @@ from besvm._support.row_source import RowSource, SomeRows
 from besvm._support.rows import n_rows, span
 from besvm._support.threads import slices, workers
 from besvm._support.units import show_bytes
+from besvm._support.validation import shown
 from besvm.blocks.estimates import ROW_ARRAYS, last_rank
 from besvm.blocks.fill import Source
 from besvm.blocks.plan import Plan
@@ -182,14 +183,14 @@ def filled_on(client: Any, source: Source, X: Any, verbose: int = 0) -> DaskBloc
         key = named("similarities of rows", span_of)
         blocks.append(client.submit(_similarities, task, samples, span_of, key=key))
     done = DaskBlocks(client, blocks, rows, source.width, source.dtype)
-    with explained(client), progress("similarities to the basis", n_rows(X), verbose) as shown:
+    with explained(client), progress("similarities to the basis", n_rows(X), verbose) as bar:
         from distributed import as_completed
 
         lengths = {block.key: span_of.stop - span_of.start for block, span_of in zip(blocks, rows, strict=True)}
         for block in as_completed(blocks):
             if block.status == "error":
                 block.result()
-            shown.advance(lengths[block.key])
+            bar.advance(lengths[block.key])
     return done
 
 
@@ -371,7 +372,9 @@ def client_for(client: Any, X: Any) -> Iterator[Any]:
         return
     address = isinstance(client, str) and ":" in client
     if not (client is None or address or hasattr(client, "scheduler_info")):
-        raise TypeError(f"client must be a distributed.Client, the address of a scheduler, or None, got {client!r}")
+        raise TypeError(
+            f"client must be a distributed.Client, the address of a scheduler, or None, got {shown(client)}"
+        )
     distributed = optional("distributed", "a cluster")
     if isinstance(client, str):
         try:
