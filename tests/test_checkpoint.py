@@ -252,6 +252,7 @@ def lines_of(process):
     return [int(line.split()[1]) for line in lines if line.startswith("computing")], lines
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_ends_with_the_same_coefficients(tmp_path):
     _, expected = lines_of(start(tmp_path / "whole", 0))
     tmp_path = tmp_path / "killed"

@@ -16,7 +16,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def params():
-    return {"basis": 60, "tol": 1e-8, "random_state": 0}
+    return {"basis": 60, "C": 1.0, "tol": 1e-8, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +35,12 @@ def test_an_array_with_a_client(client, data, params, alone):
     model = BESVMClassifier("rbf", client=client, **params).fit(*data)
     same(model, alone)
     assert model.storage_ == "cluster"
+
+
+@pytest.mark.slow
+def test_c_is_picked_alike(client, data, params):
+    picked = params | {"C": "auto"}
+    same(BESVMClassifier("rbf", client=client, **picked).fit(*data), BESVMClassifier("rbf", **picked).fit(*data))
 
 
 def test_a_dask_array_with_the_current_client(client, data, params, alone):
@@ -73,12 +79,14 @@ def test_a_bag_of_texts(client):
     db = pytest.importorskip("dask.bag")
     words = [f"{'ab' if k % 2 else 'xy'}{k % 17}" for k in range(300)]
     y = np.arange(300) % 2
-    model = BESVMClassifier("edit", basis=20, random_state=0).fit(db.from_sequence(words, npartitions=5), y)
-    other = BESVMClassifier("edit", basis=20, random_state=0).fit(words, y)
+    params = {"basis": 20, "C": 1.0, "probability": False, "random_state": 0}
+    model = BESVMClassifier("edit", **params).fit(db.from_sequence(words, npartitions=5), y)
+    other = BESVMClassifier("edit", **params).fit(words, y)
     np.testing.assert_allclose(model.coef_, other.coef_, atol=1e-4)
     assert model.predict(db.from_sequence(words, npartitions=3)).compute().tolist() == other.predict(words).tolist()
 
 
+@pytest.mark.slow
 def test_a_frame_of_numbers(client, data, params, alone):
     dd = pytest.importorskip("dask.dataframe")
     import pandas as pd
@@ -148,6 +156,7 @@ def wait_for_passes(client, more=0):
     raise AssertionError("the solver did not begin")
 
 
+@pytest.mark.slow
 def test_workers_that_are_killed_in_mid_fit_and_one_that_joins(data, params, alone):
     import os
     import signal
@@ -190,6 +199,7 @@ def test_a_search_over_the_cluster(client, data):
     assert found.best_score_ > 0.5
 
 
+@pytest.mark.slow
 def test_the_command_line_trains_on_processes_of_its_own(tmp_path, monkeypatch):
     from typer.testing import CliRunner
 
