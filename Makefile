@@ -2,9 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 OLDEST := .venv-oldest
+DIST := .venv-dist
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-all test-oldest torture bench lint docs clean
+.PHONY: demo test test-all test-oldest torture bench lint docs notebooks dist clean
 
 demo: .venv/ready
 	@$(BIN)/besvm demo
@@ -12,7 +13,7 @@ demo: .venv/ready
 test: .venv/ready
 	@$(BIN)/python -m pytest -m "not slow" $(WORKERS)
 
-test-all: .venv/ready
+test-all: .venv/docs-ready
 	@$(BIN)/python -m pytest $(WORKERS)
 
 # the oldest packages that pyproject.toml allows, as wheels: they are made for Python 3.11 and 3.12, and use what newer
@@ -30,11 +31,24 @@ torture: .venv/ready
 bench: .venv/ready
 	@$(BIN)/python -m benchmarks
 
-docs: .venv/ready
+docs: .venv/docs-ready
+	@echo "Building the site (about a minute) ..."
 	@$(BIN)/python docs/build.py
+	@$(BIN)/python -m sphinx -q -W --keep-going -j 3 -d build/doctrees docs site
+	@$(BIN)/python docs/check_links.py site
+	@echo "open site/index.html"
+
+# the sdist and the wheel, into dist/; without a network once $(DIST) is there
+dist: $(DIST)/ready
+	@$(DIST)/bin/python .ci/dist.py
+
+# examples/notebooks, from the tutorials of the same names
+notebooks: .venv/ready
+	@$(BIN)/python docs/notebooks.py
 
 clean:
-	rm -rf .venv $(OLDEST) build dist site bench-out src/*.egg-info
+	rm -rf .venv $(OLDEST) $(DIST) build dist site bench-out src/*.egg-info docs/tutorials docs/reference/commands.rst \
+		docs/reference/modules docs/reference/names docs/reference/uses docs/sg_execution_times.rst
 
 .venv/ready: pyproject.toml
 	@echo "Setting up .venv (once, about a minute) ..."
@@ -43,9 +57,20 @@ clean:
 	@$(BIN)/pip install -qq --disable-pip-version-check -e ".[test]"
 	@touch $@
 
+.venv/docs-ready: .venv/ready
+	@echo "Installing what makes the site (once, a few seconds) ..."
+	@$(BIN)/pip install -qq --disable-pip-version-check -e ".[docs]"
+	@touch $@
+
 $(OLDEST)/ready: pyproject.toml
 	@echo "Setting up $(OLDEST) (once, about a minute) ..."
 	@$(PYTHON) -m venv --clear $(OLDEST)
 	@$(PYTHON) .ci/floors.py > $(OLDEST)/floors.txt
 	@$(OLDEST)/bin/pip install -qq --disable-pip-version-check --only-binary :all: -c $(OLDEST)/floors.txt -e ".[test]"
+	@touch $@
+
+$(DIST)/ready: pyproject.toml
+	@echo "Setting up $(DIST) (once, a few seconds) ..."
+	@$(PYTHON) -m venv --clear $(DIST)
+	@$(DIST)/bin/pip install -qq --disable-pip-version-check "build>=1.2" "setuptools>=77"
 	@touch $@

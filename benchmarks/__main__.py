@@ -10,7 +10,21 @@ from rich.console import Console
 from benchmarks.runs import chosen, machine, show
 
 PARTS = (
-    *("startup", "features", "linear", "kernel", "sparse", "scaling", "rows", "cluster", "tolerance", "images", "grid"),
+    *(
+        "startup",
+        "features",
+        "linear",
+        "kernel",
+        "sparse",
+        "scaling",
+        "falling",
+        "products",
+        "rows",
+        "cluster",
+        "messages",
+        "at_scale",
+    ),
+    *("tolerance", "images", "grid"),
     *("greedy", "bases", "multiclass", "prior", "auto_c", "text", "text_speed", "pairs_speed"),
     *("pruning", "pruning_choices", "pruning_refits"),
     *("parts", "part_choices", "whole_choices", "recipes", "against_svc", "series", "series_scale", "series_speed"),

@@ -1,4 +1,4 @@
-"""A few parts of images against the kernel SVM of the paper, from 50,000 images of CIFAR-10 to the test predictions.
+"""A few parts of images against the paper's kernel SVM: from 50,000 images of CIFAR-10 to the test predictions.
 
 The number of parts was chosen on training images (folds 1 to 4 against fold 5: .747), to be more accurate than the
 set M2 of the paper (.741 of the test images). K8R is SVC with a Gaussian kernel on HOG cells of 8 pixels.

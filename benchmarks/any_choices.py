@@ -1,4 +1,4 @@
-"""Choices for series, by cross-validation on the training rows alone: from distance to similarity, and which measures.
+"""Choices for series, by cross-validation on training rows only: from distance to similarity, and which measures.
 
 The first rows are the forms (how a distance becomes a similarity, and which share of the median distance is its
 scale), the mean over all sets and four measures; the later ones are sets of measures, with the best form.

@@ -1,4 +1,4 @@
-"""Records of numbers and categories with gaps: BE-SVM with Gower's measure against gradient boosting and one-hot SVC.
+"""Records of numbers and categories with missing values: Gower's measure, gradient boosting and one-hot SVC.
 
 Needs pandas. Four small sets, five folds, twice.
 """

@@ -1,4 +1,4 @@
-"""Scale: 20,000 series and 20,000 strings, 500 exemplars, 100,000 predicted; beside tslearn's SVM, until it gives up.
+"""Scale: 20,000 series and 20,000 strings, 500 exemplars, 100,000 predictions; next to tslearn's SVM on fewer.
 
 Needs rapidfuzz, and tslearn for the peer. The series, of length 150, are GunPoint's, each warped in time and with noise
 of its own; the strings are first names with letters changed at random. So the sizes are real and the accuracies are not

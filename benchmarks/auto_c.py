@@ -1,4 +1,4 @@
-"""C="auto" against C = 1 and C = 10: accuracy on twenty data sets, and its time as a multiple of one fit with its C.
+"""C="auto" against C = 1 and C = 10: accuracy on twenty data sets, and time as a multiple of one fit with that C.
 
 BE-SVM with "rbf" and up to 300 random exemplars on standardized columns; a third of the rows are tested on.
 """

@@ -1,4 +1,4 @@
-"""Test accuracy by how the basis was chosen: data-driven selectors against random rows, mean and spread over seeds."""
+"""Test accuracy by how the exemplars were chosen: by the data or at random; mean and spread over seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RBF features of 50,000 samples against 2,000 exemplars, over the bare matrix product in the same run."""
+"""RBF features of 50,000 samples and 2,000 exemplars, compared with the plain matrix product in the same run."""
 
 from __future__ import annotations
 

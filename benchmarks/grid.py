@@ -1,4 +1,4 @@
-"""How fast the grid similarities are: useful operations a second, over what sgemm does in the same run."""
+"""How fast the grid similarities are: useful operations per second, compared with sgemm in the same run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FHOG and CellColor on 32 x 32 color images: images a second, on all threads."""
+"""FHOG and CellColor on 32 x 32 color images: images per second, on all threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Model files beside pickle and joblib: bytes on disk, and seconds to load and to predict the first 100 images.
+"""Model files next to pickle and joblib: size on disk, seconds to load and to predict the first 100 images.
 
 5,000 exemplars of CIFAR-10 (H8R and H4R). Every file is loaded in a process of its own, after besvm and scikit-learn
 are imported; what compiled code takes to load is part of it.

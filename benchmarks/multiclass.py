@@ -1,4 +1,4 @@
-"""One-vs-rest against both readings of one-vs-one, for BE-SVM on the first fold of CIFAR-10 (10 x 100 exemplars)."""
+"""One class against the rest, or every pair of classes: BE-SVM on fold 1 of CIFAR-10 (10 x 100 exemplars)."""
 
 from __future__ import annotations
 

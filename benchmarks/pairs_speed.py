@@ -1,4 +1,4 @@
-"""Pairs a second of sets, graphs, histograms and point clouds, beside the libraries that compare the same."""
+"""Sets, graphs, histograms and point clouds: pairs per second, next to other libraries that compare the same."""
 
 from __future__ import annotations
 

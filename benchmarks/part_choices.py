@@ -1,4 +1,4 @@
-"""What the choices of parts are worth: CIFAR-10, trained on fold 1 and judged on 5,000 images of fold 2.
+"""What each choice about parts is worth: CIFAR-10, trained on fold 1 and tested on 5,000 images of fold 2.
 
 The test images are not touched. Every row changes one thing of the first: 400 random patches of 6 x 6 pixels and their
 mirror images, 3 x 3 regions, whitened, the best place of each region, C = 1.

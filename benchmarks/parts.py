@@ -1,4 +1,4 @@
-"""How fast parts are looked for: operations a second of the products alone, over what sgemm does in the same run."""
+"""How fast parts are found: operations per second of the products alone, compared with sgemm in the same run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The class-prior effect: what an uneven basis does to the boundary, and what balanced=True does about it."""
+"""More exemplars of one class than of another: what that does to the boundary, and how balanced=True corrects it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fewer exemplars: M2 trained on fold 1 of CIFAR-10 with 10 x 100 exemplars, pruned, beside as many drawn at random.
+"""Fewer exemplars: M2 on fold 1 of CIFAR-10 with 10 x 100 exemplars, pruned, next to as many random ones.
 
 Exemplars are chosen and all is trained on fold 1 alone. "Held out" is a fifth of fold 1, which had no part in choosing
 or training the models that it judges; the 10,000 test images are looked at once, at the end.

@@ -1,4 +1,4 @@
-"""Ways to choose which exemplars to keep: M2, 10 x 100 exemplars of fold 1 of CIFAR-10, judged by the images of fold 2.
+"""Ways to choose which exemplars to keep: M2, 10 x 100 exemplars of fold 1 of CIFAR-10, tested on fold 2.
 
 Every way sees the 10,000 images of fold 1 alone; the test images are not touched. What is kept is refitted: on the
 labels (C = 1), to the margins of the model with all exemplars, or to both, as besvm.prune does.

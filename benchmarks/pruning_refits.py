@@ -1,4 +1,4 @@
-"""Ways to fit the exemplars that are kept: three models of M2 on CIFAR-10, each judged by 20,000 other training images.
+"""Ways to refit the exemplars that are kept: three models of M2 on CIFAR-10, tested on 20,000 other training images.
 
 The models are those of folds 1, 2 and 4, with 10 x 100 exemplars and C = 1; every way sees the 10,000 images of its
 fold alone, and the test images are not touched. Figures are accuracies lost against all exemplars: for half of these in

@@ -5,8 +5,9 @@ probabilities. `fill_seconds` are those of the similarities and their normalizat
 solver; `exponent` is by what power of the rows these have grown since the row above. `seconds_a_pass` is the median
 over all passes of the solver, and `read_seconds` what it takes to read the same features in the same run: in memory by
 summing them on all threads, on disk by a plain sequential read of the same file. On disk, the system is told before
-every pass and every read to forget what it holds of the file. Every size ran in a process of its own; `peak_gb` counts
-what is mapped of files.
+every pass and every read to forget what it holds of the file. `of_peak` is the share of the processors' peak, that of a
+large matrix product in the same run, that the two products of a pass reach. Every size ran in a process of its own;
+`peak_gb` counts what is mapped of files.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ def _measured(n: int, width: int, storage: str) -> dict[str, Any]:
         X, y = made(n, Path(folder) / "X.npy")
         limit = LIMIT if storage == "disk" else None
         BESVMClassifier("rbf", basis=10, storage=storage).fit(X[:200], y[:200])  # compiled, loaded
-        model = Watched("rbf", basis=width, storage=storage, memory_limit=limit, probability=False, random_state=0)
+        options = {"storage": storage, "memory_limit": limit, "C": 1.0, "probability": False, "random_state": 0}
+        model = Watched("rbf", basis=width, **options)
         model.fit(X, y)
     a_pass, reading = median(model.pass_seconds_), median(model.read_seconds_)
     return {
@@ -67,9 +69,21 @@ def _measured(n: int, width: int, storage: str) -> dict[str, Any]:
         "read_seconds": reading,
         "read_gb_a_second": 4 * n * width / reading / 1e9,
         "pass_against_read": reading / a_pass,
+        "of_peak": 4 * n * width * CLASSES / a_pass / peak_operations(),
         "peak_gb": peak_gb(),
         "train_accuracy": float((model.predict(X[:10_000]) == y[:10_000]).mean()),
     }
+
+
+def peak_operations() -> float:
+    """Return how many floating-point operations a second a large product of matrices takes, on all threads."""
+    matrix = np.random.default_rng(0).standard_normal((2048, 2048), dtype=np.float32)
+    seconds = []
+    for _ in range(5):
+        start = perf_counter()
+        matrix @ matrix
+        seconds.append(perf_counter() - start)
+    return 2 * len(matrix) ** 3 / min(seconds)
 
 
 def made(n: int, file: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""How training time grows with the rows and with the classes (LinearSVMClassifier, 1,000 features)."""
+"""How training time grows with the number of rows and of classes (LinearSVMClassifier, 1,000 features)."""
 
 from __future__ import annotations
 

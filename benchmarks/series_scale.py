@@ -1,4 +1,4 @@
-"""Parts of time series on more and more of them: seconds and peak memory, beside Rocket where aeon is installed.
+"""Parts of time series on growing numbers of series: seconds and peak memory, next to Rocket if aeon is installed.
 
 The series are made here: two sine waves of random phases and, in one of three classes of bumps, a bump at a random
 place; 150 moments and noise. A tenth as many are predicted.

@@ -1,4 +1,4 @@
-"""Distances of time series, pairs a second, against aeon's in the same run: length 150, one thread and then all.
+"""Distances of time series of length 150: pairs per second, against aeon's in the same run, on one and all threads.
 
 Needs aeon (pip install aeon). Both compare the same samples with the same exemplars; the best of several turns.
 """

@@ -1,4 +1,4 @@
-"""The L1 penalty: its solver against LinearSVC(penalty="l1"), and a pruned large basis against a small one.
+"""The L1 penalty: its solver against LinearSVC(penalty="l1"), and a large pruned basis against a small one.
 
 The first rows race the two solvers on the same features, to the same objective (C = 1, penalized intercept, ten
 classes). The others train BE-SVM with H8R on the first fold of CIFAR-10: L1 over 10 x 250 exemplars, along a path of

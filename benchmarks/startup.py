@@ -1,4 +1,4 @@
-"""How long the first steps take in a fresh process: imports, and first calls with and without compiled code."""
+"""How long the first steps in a new process take: imports, and first calls with and without compiling."""
 
 from __future__ import annotations
 

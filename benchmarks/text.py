@@ -1,4 +1,4 @@
-"""LinearSVMClassifier against LinearSVC on sparse rows like those of texts: words of Zipf's law, rows of length one.
+"""LinearSVMClassifier against LinearSVC on sparse rows like those of texts: Zipf's law, rows of length one.
 
 Both at their own defaults but for LinearSVC's intercept, which ours penalizes here too; ours without probabilities. The
 memory is what fit adds to the peak of a process of its own, as a multiple of X.

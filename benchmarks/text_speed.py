@@ -1,4 +1,4 @@
-"""How fast texts and sequences are compared: pairs a second, over those of the library beneath, all cores, in one run.
+"""How fast texts and sequences are compared: pairs per second, relative to the library that does it, on all cores.
 
 The same work: distances and scores as they are, of random texts and proteins. k-mers, which are ours, stand beside
 scikit-learn's CountVectorizer and a product of its sparse matrices. Each pair of contestants runs in turns, the best of

@@ -1,4 +1,4 @@
-"""Test accuracy against the solver's tolerance: the default (1e-3) has settled."""
+"""Test accuracy by the solver's tolerance: with the default (1e-3), it no longer changes."""
 
 from __future__ import annotations
 

@@ -1,72 +1,57 @@
-"""Write docs/benchmarks.md from the measured JSON and docs/api.md from the docstrings, and check every link."""
+"""Write what was measured into the pages: docs/benchmarks.md, and the tables that others quote; check every link."""
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 import sys
 from pathlib import Path
 from typing import Any
 
-import besvm
-import besvm.analysis
-import besvm.baselines
-import besvm.basis
-import besvm.datasets
-import besvm.explanations
-import besvm.features
-import besvm.files
-import besvm.inputs
-import besvm.measures
-import besvm.normalize
-import besvm.pruning
-import besvm.report
-import besvm.selection
-import besvm.similarities
-import besvm.sources
-import besvm.testing
-from besvm.reproduction.cells import PAPER, columns_of, tally
+from besvm.reproduction.cells import columns_of
 from besvm.reproduction.config import Config
 from besvm.reproduction.experiments import MODULES as EXPERIMENTS
 from besvm.reproduction.experiments import experiments
-from besvm.reproduction.page import TITLE, Page, both_claims, claims_of, cost, section_of, show
+from besvm.reproduction.page import TITLE, Page, both_claims, cost, section_of, show
 
 DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS))
+
+from quoted import BLOCKS, measured, table  # noqa: E402
+
 ORDER = (
-    *("cifar10", "linear", "kernel", "sparse", "scaling", "tolerance", "features", "grid", "images"),
-    *("greedy", "bases", "multiclass", "prior", "startup", "auto_c", "text"),
+    *("cifar10", "linear", "kernel", "sparse", "scaling", "falling", "products", "tolerance"),
+    *("features", "grid", "images", "greedy", "bases", "multiclass", "prior", "startup", "auto_c", "text"),
     *("series_speed", "text_speed", "pairs_speed", "against_svc", "series", "series_scale", "model_files"),
 )
 CHOSEN = "1-NN, chosen on training rows"
-MODULES = {
-    "besvm": besvm.__all__,
-    "besvm.similarities": besvm.similarities.__all__,
-    "besvm.basis": besvm.basis.__all__,
-    "besvm.normalize": ["MeanNorm", "ZScore", "Unscaled", "Normalization"],
-    "besvm.selection": ["GreedySelection"],
-    "besvm.pruning": ["pruning_curve", "PruningCurve"],
-    "besvm.baselines": besvm.baselines.__all__,
-    "besvm.analysis": besvm.analysis.__all__,
-    "besvm.explanations": ["explain_many", "carriers", "Explanation"],
-    "besvm.sources": besvm.sources.__all__,
-    "besvm.datasets": ["load_cifar10", "fetch_cifar10", "load_images", "make_toy"],
-    "besvm.report": ["write_page"],
-    "besvm.testing": ["check_similarity"],
-    "besvm.measures": ["mirrored", "parse_shorthand"],
-    "besvm.inputs": ["read", "stream", "as_trained", "Data"],
-    "besvm.files": ["describe", "savable"],
-    "besvm.features": ["mirror", "Shifts", "Rotations", "Crops"],
-}
+NAMES = (
+    "H8 and H4 are features of images ([HOG cells](images.md) of 8 and 4 pixels). L, R and (2,1) are measures of them: "
+    "the dot product, the Gaussian kernel, and the best match of grids that may shift by up to 2 cells, and each of "
+    "their cells by 1 more."
+)
+WORDS = (
+    f"Names are those of the paper. {NAMES} K8R and K4R are kernel SVMs with the measures H8R and H4R. M1 is the set "
+    "H8R, H8(1,0), H8(0,1), and M2 the set H8R, H4(2,0), H4(0,1), H8(1,0). Bases are exemplars, the training samples "
+    "that a sample is compared with; 10 x 100 bases are 100 of each of ten classes. The kernel map of a sample is its "
+    "similarities to all bases. A PSD kernel is one that is positive semi-definite ([what that "
+    "means](ideas.md#what-indefinite-means)). A fold is one of CIFAR-10's five training files. A cell is one run of an "
+    "experiment, such as one trained model."
+)
 
 
 def benchmarks() -> str:
     """Return the page of everything that was measured."""
     parts = [
         "# Benchmarks",
-        "Written by `make docs` from the JSON beside this page, which `make bench` writes.",
-        "Both sides of every comparison ran in one go, and nothing else did, unless a note says otherwise. Compare "
-        "the ratios, not the seconds.",
+        "How fast and how accurate besvm is, next to other tools. `make bench` measures everything again and writes "
+        "JSON files; `make docs` builds this page from them.",
+        "Both sides of every comparison were measured in one run, with nothing else running, unless a note says "
+        "otherwise. "
+        "Compare the ratios, not the seconds.",
+        f"Some names come from the paper. {NAMES} M2 is the set H8R, H4(2,0), H4(0,1), H8(1,0). K8R is a kernel SVM "
+        "with the measure H8R. A fold is one of CIFAR-10's five training files, of 10,000 images each. 10 x 100 "
+        "exemplars are 100 of each of ten classes.",
     ]
     for name in ORDER:
         path = DOCS / "benchmarks" / f"{name}.json"
@@ -83,59 +68,16 @@ def benchmarks() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """Return rows of plain values as a Markdown table."""
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    lines += ["| " + " | ".join(cell(row.get(column)) for column in columns) + " |" for row in rows]
-    return "\n".join(lines)
-
-
-def cell(value: Any) -> str:
-    """Return a value as text, floats to three digits."""
-    if value is None or value != value:  # NaN
-        return ""
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def api() -> str:
-    """Return the page of public names, each with its first sentence."""
-    parts = ["# Public names", "Written by `make docs`. `help(name)` shows the whole docstring, with an example."]
-    for module, names in MODULES.items():
-        rows = []
-        for name in names:
-            thing = getattr(sys.modules[module], name)
-            first = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
-            rows.append({"name": f"`{name}`", "what it is": first})
-        parts += [f"## {module}", table(rows)]
-    return "\n\n".join(parts) + "\n"
-
-
 def readme() -> str:
     """Return the README with the measured parts filled in between their markers."""
     text = (DOCS.parent / "README.md").read_text()
-    parts = {
-        "demo": demo_table(),
-        "cifar10": cifar10_table(),
-        "endtoend": endtoend_table(),
-        "recipes": recipes_table(),
-        "speed": speed(),
-        "claims": claims(),
-    }
-    for name, part in parts.items():
-        text = filled_in(text, name, part)
-    return text
+    return filled_in(text, "peers", peers_table())
 
 
 def filled_in(text: str, name: str, part: str) -> str:
     """Return the text with ``part`` between the markers of that name."""
     pattern = rf"<!-- {name} -->.*?<!-- /{name} -->"
     return re.sub(pattern, lambda _: f"<!-- {name} -->\n{part}\n<!-- /{name} -->", text, flags=re.S)
-
-
-def measured(name: str) -> Any:
-    """Return what a command wrote into docs/benchmarks."""
-    return json.loads((DOCS / "benchmarks" / f"{name}.json").read_text())
 
 
 def recipes_table() -> str:
@@ -154,48 +96,43 @@ def recipes_table() -> str:
     return table(rows)
 
 
-def demo_table() -> str:
-    """Return the table of `besvm demo --json`."""
+def peers_table() -> str:
+    """Return besvm beside what people use today: pairs of rows, each of one run."""
+    images, svc = measured("against_svc")["rows"]
+    series = {row["method"]: row for row in measured("series")["rows"] if row["data"] == "mean"}
+    ours, rocket = series["besvm large"], series["Rocket"]  # of the sets that all methods take
+    scale = {row["method"]: row for row in measured("any_scale")["rows"] if row["data"] == "series"}
+    warping = next(row for name, row in scale.items() if name.startswith("BESVMClassifier"))
+    tslearn = next(row for name, row in scale.items() if name.endswith("extrapolated"))
+    shape = "50,000 x 2,000"
+    linear = {row["classifier"]: row for row in measured("linear")["rows"] if row["shape"] == shape}
     rows = [
-        {
-            "classifier": row["classifier"] + ("" if row["definite"] else " *"),
-            "accuracy": f"{row['accuracy']:.3f}",
-            "predict": f"{1e3 * row['predict_seconds']:.0f} ms",
-            "exemplars": row["exemplars"] or "-",
-            "parameters": f"{row['parameters']:,}",
-        }
-        for row in measured("demo")
+        ("CIFAR-10, 50,000 images", "**besvm**, 200 parts", images["accuracy"], images["training_seconds"]),
+        ("", "SVC, RBF on HOG features", svc["accuracy"], svc["training_seconds"]),
+        ("six data sets of series, mean", "**besvm**, `recipes.series`", ours["accuracy"], ours["training_seconds"]),
+        ("", "Rocket", rocket["accuracy"], rocket["training_seconds"]),
+        ("20,000 series, time warping", "**besvm**, `dtw`", warping["accuracy"], warping["train_seconds"]),
+        ("", "tslearn's TimeSeriesSVC (extrapolated)", None, tslearn["train_seconds"]),
+        (f"linear SVM, {shape}", "**besvm**, `LinearSVMClassifier`", *_linear(linear["LinearSVMClassifier"])),
+        ("", "LinearSVC", *_linear(linear["LinearSVC(dual=True, tol=0.1)"])),
     ]
-    return table(rows)
+    return table(
+        [
+            {"data": data, "tool": tool, "accuracy": score and f"{score:.3f}", "train": duration(seconds)}
+            for data, tool, score, seconds in rows
+        ]
+    )
 
 
-def cifar10_table() -> str:
-    """Return the most telling rows of the example on CIFAR-10."""
-    wanted = ("linear SVM, H8", "BE-SVM, H8R", "BE-SVM, H4(2,0)", "BE-SVM, M2", "BE-SVM, M2 mirrored + color")
-    by_name = {row["measures"]: row for row in measured("cifar10")["rows"]}
-    rows = [{"measures": name, "test accuracy": f"{by_name[name]['accuracy']:.3f}"} for name in wanted]
-    return table(rows)
+def _linear(row: dict[str, Any]) -> tuple[float, float]:
+    return row["test_accuracy"], row["seconds"]
 
 
-def endtoend_table() -> str:
-    """Return the table of BE-SVM against the kernel SVM on all training images."""
-    path = DOCS / "results" / "tables" / "endtoend.json"
-    rows = [
-        {
-            "model": row["model"],
-            "test accuracy": f"{row['accuracy']:.3f}",
-            "exemplars": f"{row['exemplars']:,}",
-            "train": f"{row['train_seconds']:.0f} s",
-            "predict an image": f"{row['predict_ms_per_image']:.1f} ms",
-        }
-        for row in json.loads(path.read_text())["rows"]
-    ]
-    return table(rows)
-
-
-def claims() -> str:
-    """Return how many sentences of the paper were found to hold."""
-    return tally(claim for _, claim in claims_of(read_page(DOCS / "results").sections, PAPER))
+def duration(seconds: float) -> str:
+    """Return a time as people say it."""
+    if seconds >= 3600:
+        return f"{seconds / 3600:.0f} hours"
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
 
 
 def speed() -> str:
@@ -251,7 +188,7 @@ def read_page(folder: Path) -> Page:
 
 def markdown_page(page: Page, figures: str) -> str:
     """Return the page in Markdown; ``figures`` is the folder of the PNG files, as seen from the page."""
-    lines = [f"# {TITLE}", "", page.about, *(["", f"**{page.warning}**"] if page.warning else [])]
+    lines = [f"# {TITLE}", "", page.about, "", WORDS, *(["", f"**{page.warning}**"] if page.warning else [])]
     for _, title, said, found in both_claims(page.sections):
         rows = [
             {"claim": c.sentence, "measured": c.measured, "holds if": c.criterion, "verdict": c.verdict}
@@ -317,12 +254,43 @@ def pruning() -> str:
     return with_tables("pruning")
 
 
+def scale() -> str:
+    """Return the page on large data, with the tables of benchmarks filled in between their markers."""
+    return with_tables("scale")
+
+
 def with_tables(page: str) -> str:
     """Return a page with the tables of benchmarks filled in between their markers."""
     text = (DOCS / f"{page}.md").read_text()
     for name in re.findall(r"<!-- (\w+) -->", text):
         if (DOCS / "benchmarks" / f"{name}.json").exists():
-            text = filled_in(text, name, recipes_table() if name == "recipes" else table(measured(name)["rows"]))
+            headings = {"headings": {}} if page == "scale" else {}  # whose sentences explain the names of its columns
+            shown = recipes_table() if name == "recipes" else table(measured(name)["rows"], **headings)
+            text = filled_in(text, name, shown)
+    return text
+
+
+def ideas() -> str:
+    """Return the page on the ideas, with what it quotes filled in between its markers."""
+    return with_quotes("ideas")
+
+
+def choosing() -> str:
+    """Return the page on what to choose, with what it quotes filled in between its markers."""
+    return with_quotes("choosing")
+
+
+def coming_from() -> str:
+    """Return the page for those who use other tools, with what it quotes filled in between its markers."""
+    return filled_in(with_quotes("coming-from"), "speed", speed())
+
+
+def with_quotes(page: str) -> str:
+    """Return a page with the blocks of quoted.py filled in between their markers."""
+    text = (DOCS / f"{page}.md").read_text()
+    for name in re.findall(r"<!-- (\w+) -->", text):
+        if name in BLOCKS:
+            text = filled_in(text, name, BLOCKS[name]())
     return text
 
 
@@ -389,7 +357,12 @@ def scale_table(rows: list[dict[str, Any]]) -> str:
 def broken_links() -> list[str]:
     """Return every relative link, in the README and the docs, that leads nowhere."""
     found = []
-    for page in [DOCS.parent / "README.md", DOCS.parent / "CHANGELOG.md", *DOCS.glob("*.md")]:
+    for page in [
+        DOCS.parent / "README.md",
+        DOCS.parent / "CHANGELOG.md",
+        *DOCS.glob("*.md"),
+        *DOCS.glob("reference/*.md"),
+    ]:
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
             if "://" not in target and not (page.parent / target).exists():
                 found.append(f"{page.name}: {target}")
@@ -399,19 +372,22 @@ def broken_links() -> list[str]:
 def main() -> None:
     """Write the pages, then check the links."""
     (DOCS / "benchmarks.md").write_text(benchmarks())
-    (DOCS / "api.md").write_text(api())
     (DOCS / "results.md").write_text(results())
     (DOCS / "analysis.md").write_text(analysis())
     (DOCS / "reliability.md").write_text(reliability())
     (DOCS / "parts.md").write_text(parts())
     (DOCS / "pruning.md").write_text(pruning())
     (DOCS / "model-files.md").write_text(with_tables("model-files"))
+    (DOCS / "scale.md").write_text(scale())
     (DOCS / "any-data.md").write_text(any_data())
+    (DOCS / "ideas.md").write_text(ideas())
+    (DOCS / "choosing.md").write_text(choosing())
+    (DOCS / "coming-from.md").write_text(coming_from())
     (DOCS.parent / "README.md").write_text(readme())
     broken = broken_links()
     if broken:
         sys.exit("links that lead nowhere:\n" + "\n".join(broken))
-    print("wrote benchmarks, api, results and the measured parts of the other pages; every link leads somewhere")
+    print("wrote benchmarks, results and the measured parts of the other pages; every link leads somewhere")
 
 
 if __name__ == "__main__":

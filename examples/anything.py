@@ -49,7 +49,7 @@ report("plain function", BESVMClassifier(shared_letters, basis=100), X["name"].t
 # 2. A function that numba compiles: threads, and no Python in the loop. Here a distance: FromDistance turns it round.
 @njit
 def apart(a: np.ndarray, b: np.ndarray) -> float:
-    """Mean distance of every moment from the nearest value within three moments of the other series."""
+    """Mean distance of every value from the nearest one within three time steps in the other series."""
     total = 0.0
     for i in range(len(a)):
         total += np.abs(b[max(0, min(i, len(b)) - 3) : i + 4] - a[i]).min()

@@ -10,11 +10,17 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
+from hypothesis import settings
 from sklearn.datasets import load_digits, make_classification
 
 from besvm.datasets import make_toy
 
 mpl.use("agg")
+
+# The time of an example says nothing where two workers share the machine and code is compiled on its first call. A run
+# that decides what lands draws the same examples each time, as newer versions of hypothesis do by themselves.
+settings.register_profile("besvm", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("besvm")
 
 
 def pytest_collection_modifyitems(items):

@@ -82,9 +82,9 @@ def test_bad_c(Estimator, C):
         ({"measures": Says("text")}, "must return real numbers"),
         ({"measures": "rbff"}, "did you mean 'rbf'"),
         ({"measures": []}, "at least one similarity"),
-        ({"basis": 0}, "basis must be a whole number of at least 1 or a share above 0, up to 1.0, got 0"),
+        ({"basis": 0}, "basis must be a whole number of at least 1, or a share above 0.0 and up to 1.0, got 0"),
         ({"basis": [1, 40]}, "between 0 and 39"),
-        ({"basis": [1, 1]}, "must all differ, got row 1 2 times"),
+        ({"basis": [1, 1]}, "must not repeat, got row 1 2 times"),
         ({"normalize": "minmax"}, "normalize must be 'mean-norm', 'z-score', None, a Nystrom instance or another"),
         ({"penalty": "l3"}, "penalty must be 'l2' or 'l1', got 'l3'"),
         ({"multi_class": "all"}, "multi_class must be 'ovr' or 'ovo' or 'ovo-pair-basis', got 'all'"),
@@ -202,7 +202,7 @@ def test_features_that_never_vary_have_converged():
 
 def test_a_refit_forgets_what_it_does_not_learn():
     clf = LinearSVMClassifier().fit(X, y).set_params(probability=False).fit(X, y).set_params(probability=True)
-    with pytest.raises(AttributeError, match="fit again with probability=True"):
+    with pytest.raises(AttributeError, match="fitted with probability=True; set it and fit again"):
         clf.predict_proba(X)
     assert not hasattr(BasisExpansion(basis=3).fit(X).set_params(normalize=None).fit(X), "mean_")
 
@@ -289,7 +289,9 @@ def test_a_c_that_overflows_is_named_as_the_cause(Estimator, C):
 
 @pytest.mark.parametrize("Estimator", [KernelSVMClassifier, DualBESVMClassifier])
 def test_a_tolerance_that_libsvm_never_reaches(Estimator):
-    with pytest.raises(ValueError, match="tol must be at least 1e-13, or rounding keeps LIBSVM from it, got 1e-300"):
+    with pytest.raises(
+        ValueError, match="tol must be at least 1e-13, because rounding keeps LIBSVM from reaching less, got 1e-300"
+    ):
         Estimator(tol=1e-300).fit(X, y)
 
 
@@ -304,5 +306,5 @@ def test_an_item_of_a_later_block_is_found(monkeypatch):
     words = ["cat", "cart", "dog", "dig"] * 5
     model = BESVMClassifier("kmers", basis=4, random_state=0).fit(words, [0, 0, 1, 1] * 5)
     monkeypatch.setattr("besvm.expand.expander.rows_per_block", lambda *_: 8)
-    with pytest.raises(TypeError, match=r"2 is None.*\(among the samples from number 16 on\)"):
+    with pytest.raises(TypeError, match=r"2 is None.*\(in a block that starts at sample 16\)"):
         model.predict([*words[:18], None])

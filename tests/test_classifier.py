@@ -230,7 +230,9 @@ def test_grid_search_reaches_the_measures_that_have_a_name(digits):
     assert best.transformers[0].n_components == 3
     assert clf.measures is pairs
     assert pairs[0] == ("near", "rbf")
-    with pytest.raises(ValueError, match="measures that have a name: measures__linear, measures__near"):
+    with pytest.raises(
+        ValueError, match="is not a parameter of these measures; those with a name are measures__linear, measures__near"
+    ):
         clf.set_params(measures__far__similarity__gamma=1)
     with pytest.raises(ValueError, match="names of measures must differ"):
         BESVMClassifier([("a", "rbf"), ("a", "linear")]).fit(X, y)
@@ -296,6 +298,7 @@ REGISTERED_IN_MAIN = """
 """
 
 
+@pytest.mark.slow
 def test_a_similarity_registered_in_main_is_known_in_worker_processes(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(REGISTERED_IN_MAIN))

@@ -111,10 +111,10 @@ def test_an_extra_is_shown_and_whether_it_is_installed(monkeypatch):
     monkeypatch.setitem(contract._registry, "extra", Extra)
     monkeypatch.setitem(extras.EXTRA_OF, "no_such_module", "dreaming")
     assert similarities()["extra"]["installed"] is False
-    assert "besvm[dreaming], to be installed" in run(app, ["similarities", "dreams"], env={"COLUMNS": "160"}).stdout
+    assert "extra 'dreaming', to be installed" in run(app, ["similarities", "dreams"], env={"COLUMNS": "160"}).stdout
     monkeypatch.delitem(extras.EXTRA_OF, "no_such_module")
     monkeypatch.setitem(extras.EXTRA_OF, "numpy", "dreaming")
-    assert "(besvm[dreaming])" in run(app, ["similarities", "dreams"], env={"COLUMNS": "160"}).stdout
+    assert "(extra 'dreaming')" in run(app, ["similarities", "dreams"], env={"COLUMNS": "160"}).stdout
 
 
 def test_an_unknown_kind_suggests_the_nearest():
@@ -133,10 +133,12 @@ def test_shows_the_version_and_how_to_use_it():
 COMMANDS = [
     "similarities",
     "--help",
-    "reproduce toy --plan --quick --data digits",
     *(
         pytest.param(text, marks=pytest.mark.slow)
-        for text in ("similarities series --json", "--version", "demo --json")
+        for text in (
+            *("reproduce toy --plan --quick --data digits", "similarities series --json"),
+            *("--version", "demo --json"),
+        )
     ),
 ]
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -167,6 +169,7 @@ def test_nobody_reading_ends_it_quietly(arguments):
 
 
 @pytest.mark.parametrize("arguments", COMMANDS)
+@pytest.mark.slow
 def test_a_terminal_that_knows_only_ascii_is_shown_what_it_can(arguments):
     with command(arguments, stdout=subprocess.PIPE, env=os.environ | ASCII) as process:
         shown, said = process.communicate()
@@ -175,6 +178,7 @@ def test_a_terminal_that_knows_only_ascii_is_shown_what_it_can(arguments):
     assert len(shown) > 10
 
 
+@pytest.mark.slow
 def test_without_any_output_it_runs_all_the_same():
     with command("similarities", preexec_fn=lambda: os.close(1)) as process:
         assert process.communicate()[1] == ""
@@ -205,12 +209,17 @@ def test_a_bar_on_a_terminal_lines_in_pipes_and_silence_otherwise(capsys, monkey
                 shown.advance(1)
         said = capsys.readouterr().err
         assert said == "" if verbose == 0 else "besvm: counting: 2 of 4, about 0 s left" in said
+    with progress("counting", 4000, 1, "rows") as shown:
+        shown.advance(1000)
+    assert re.search(r"counting: 1,000 of 4,000 rows, [\d,]+ a second, about 0 s left", capsys.readouterr().err)
     monkeypatch.setattr(sys, "stderr", Terminal(sys.stderr))
     monkeypatch.setenv("TERM", "xterm")
-    with progress("counting", 4, 0) as shown:
+    with progress("counting", 4, 0, "rows") as shown:
         shown.advance(2)
         shown.note("nearly there")
-    assert "nearly there" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "nearly there" in said
+    assert "2 of 4 rows," in " ".join(said.split())
 
 
 def test_the_bar_goes_away_after_an_error(monkeypatch):

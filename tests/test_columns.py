@@ -172,7 +172,9 @@ def test_missing_numbers_go_to_features_or_are_named():
     X = pd.DataFrame({"age": pd.array([1, None, 3, 4], "Int64"), "old": [None, 2.5, 3, 4]}, index=[7, 8, 9, 10])
     np.testing.assert_array_equal(Column(["age", "old"]).transform(X)[:2], [[1, np.nan], [np.nan, 2.5]])
     assert np.isfinite(expanded(Measure("rbf", column="age", features=SimpleImputer()), X, basis=2)).all()
-    with pytest.raises(ValueError, match=r"column 'age' must hold finite numbers .* got nan in row 8; leave such rows"):
+    with pytest.raises(
+        ValueError, match=r"column 'age' must hold finite numbers .* got nan in row 8; remove such rows"
+    ):
         expanded(Measure("rbf", column="age"), X, basis=2)
     clf = BESVMClassifier(Measure("rbf", column="age"), basis=2).fit(X.iloc[[0, 2, 3]], [0, 1, 1])
     with pytest.raises(ValueError, match="got nan in row 8"):
@@ -193,8 +195,11 @@ def test_a_missing_text_comes_to_the_similarity_as_it_is():
         (Measure("rbf", column=["age", 77]), "X has no column 77"),
         (Measure("rbf", column=[]), "column must name at least one column, got an empty list"),
         (Measure("rbf", column="name"), r"column 'name' must hold numbers, or arrays of one shape, .* got 'x?y?a?b?"),
-        (Measure("rbf", column="ecg"), r"column 'ecg' must hold numbers, .* got the shape \(\d,\) in row \d+; choose"),
-        (["rbf", Measure("rbf", column="age")], "'rbf' compares rows of numbers, which column 'name' of X does not"),
+        (Measure("rbf", column="ecg"), r"column 'ecg' must hold numbers, .* got the shape \(\d,\) in row \d+; use"),
+        (
+            ["rbf", Measure("rbf", column="age")],
+            "'rbf' compares rows of numbers, but column 'name' of X has no numbers",
+        ),
     ],
 )
 def test_what_is_no_column_of_the_right_kind_is_named(measures, sentence, people):

@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
+@pytest.mark.slow
 def test_every_way_to_bring_a_similarity_runs():
     done = subprocess.run([sys.executable, EXAMPLES / "anything.py"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -16,6 +19,7 @@ def test_every_way_to_bring_a_similarity_runs():
     assert max(scores, key=scores.get) == "one for each column"
 
 
+@pytest.mark.slow
 def test_explanations_are_printed_and_drawn(tmp_path):
     done = subprocess.run(
         [sys.executable, EXAMPLES / "explain.py", "--out", tmp_path], capture_output=True, text=True, check=False

@@ -29,7 +29,7 @@ def test_the_papers_shorthand(text, cell, similarity):
 
 @pytest.mark.parametrize("text", ["H", "H4", "h4(2)", "H0R", "HR", "H4X", "H4(2,-1)", "H4(2,1", "H8RR"])
 def test_bad_shorthand_is_explained(text):
-    with pytest.raises(ValueError, match=r"shorthand is H, the cell size in pixels, and L, R or \(rigid,local\)"):
+    with pytest.raises(ValueError, match=r"shorthand must be H, the cell size in pixels, and L, R or \(rigid,local\)"):
         as_measure(text)
 
 

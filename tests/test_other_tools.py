@@ -61,8 +61,15 @@ def test_decision_boundaries(iris, response, axes):
     DecisionBoundaryDisplay.from_estimator(two, X, response_method=response, grid_resolution=5, ax=axes)
 
 
-@pytest.mark.parametrize("final", [LogisticRegression(), BESVMClassifier("rbf", basis=10, C=1.0, random_state=0)])
-@pytest.mark.parametrize("stack_method", ["auto", "predict_proba", "decision_function", "predict"])
+@pytest.mark.parametrize(
+    ("stack_method", "final"),
+    [
+        ("auto", BESVMClassifier("rbf", basis=10, C=1.0, random_state=0)),
+        ("predict", LogisticRegression()),
+        pytest.param("predict_proba", LogisticRegression(), marks=pytest.mark.slow),
+        pytest.param("decision_function", LogisticRegression(), marks=pytest.mark.slow),
+    ],
+)
 def test_stacking(iris, stack_method, final):
     X, y = iris
     below = [

@@ -1,11 +1,15 @@
 """What pyproject.toml declares is what the code needs."""
 
 import ast
+import os
 import re
 import runpy
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 from besvm._support.extras import EXTRA_OF
 
@@ -73,3 +77,16 @@ def test_files_beside_the_code_are_installed_with_it():
     installed = {path for pattern in patterns for path in SOURCE.glob(pattern)}
     others = {path for path in SOURCE.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     assert {path for path in others if path.suffix != ".py"} == installed
+
+
+@pytest.mark.slow
+def test_a_typed_program_can_use_the_package(tmp_path):
+    """As a user would: strict, with none of our settings, and besvm found where Python finds it."""
+    program = str(Path(__file__).parent / "typed_program.py")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--cache-dir", str(tmp_path), program]
+    done = subprocess.run(mypy, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    run = [sys.executable, "-W", "error", program]
+    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

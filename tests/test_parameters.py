@@ -74,8 +74,9 @@ class AsGrids(FunctionTransformer):
 
 
 REFUSED = dict.fromkeys(
-    ("fit_intercept", "penalize_intercept", "probability", "warm_start", "refit", "balanced", "cosine", "verbose",
-     "tol", "C", "n_jobs", "max_iter", "gamma", "degree", "coef0", "rigid_penalty", "local_penalty", "max_rows"),
+    ("fit_intercept", "penalize_intercept", "probability", "warm_start", "refit", "balanced", "warn", "cosine",
+     "verbose", "tol", "C", "n_jobs", "max_iter", "gamma", "degree", "coef0", "rigid_penalty", "local_penalty",
+     "max_rows"),
     ("text", "digit", "bytes", "nan", "inf", "huge", "1j", "[]", "{}", "set", "object", "array", "dict", "type"),
 ) | {"measures": set(NASTY), "basis": {"True", "0", "-1", "1.5", "set", "{}", "type", "object", "bytes"}}  # fmt: skip
 

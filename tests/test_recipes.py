@@ -26,6 +26,12 @@ def test_images_are_learned_with_all_measures_and_shared_exemplars():
     assert model.score(X[60:], y[60:]) > 0.9
 
 
+def test_a_few_images_are_all_exemplars_and_nobody_is_warned():
+    X, y = np.random.default_rng(0).integers(0, 200, (20, 32, 32, 3), dtype=np.uint8), np.arange(20) % 2
+    model = BESVMClassifier(recipes.images("small"), C=1.0, random_state=0).fit(X, y)  # warnings are errors
+    assert {len(rows) for rows in model.basis_rows_[1:]} == {20}
+
+
 @pytest.mark.parametrize(("size", "parts"), [("small", 500), ("medium", 2000), ("large", 5000)])
 def test_the_sizes_of_series_are_as_said(size, parts):
     (measure,) = recipes.series(size)

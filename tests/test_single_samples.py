@@ -31,7 +31,7 @@ def letters(a, b):
 @pytest.mark.parametrize(
     ("measure", "many", "one", "sentence"),
     [
-        ("H8(1,0)", IMAGES, IMAGES[0], "as many axes as those of fit, 3, got 2; a single sample x goes in as"),
+        ("H8(1,0)", IMAGES, IMAGES[0], "as many axes as those of fit, 3, got 2; pass a single sample x as"),
         ("H8R", list(IMAGES), IMAGES[0], "as many axes as those of fit, 3, got 2"),
         ("H8R", IMAGES[..., 0], IMAGES[0, :, :, 0], "as many axes as those of fit, 2, got 1"),
         (
@@ -86,5 +86,5 @@ def test_features_that_return_one_row_are_refused(make, similarity):
     "estimator", [BESVMClassifier(), BasisExpansion("precomputed"), LinearSVMClassifier(), MeanNormScaler()]
 )
 def test_dates_and_bytes_are_no_numbers(estimator, data):
-    with pytest.raises(ValueError, match=r"X must hold numbers, got .*; make numbers of dates, durations and bytes"):
+    with pytest.raises(ValueError, match=r"X must hold numbers, got .*; convert dates, durations and bytes to numbers"):
         estimator.fit(data, y)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from besvm.normalize import MeanNormScaler, Nystrom
     from besvm.pruning import prune
 
-__version__ = "0.1.0"
+    __version__: str
 
 __all__ = [
     "FHOG",
@@ -50,11 +50,23 @@ _HOME = {  # imported when first asked for: scikit-learn alone takes most of a s
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return globals().setdefault(name, _version())
     if name == "recipes":
         return import_module("besvm.recipes")
     if name in _HOME:
         return getattr(import_module(f"besvm.{_HOME[name]}"), name)
     raise AttributeError(f"module 'besvm' has no attribute {name!r}")
+
+
+def _version() -> str:
+    """Return the version that pyproject.toml gave the installed package, and nothing else says it again."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("besvm")
+    except PackageNotFoundError:  # run from a copy of the source that was never installed
+        return "0+unknown"
 
 
 def __dir__() -> list[str]:

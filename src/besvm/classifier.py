@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,16 +12,19 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from besvm._support.dask_source import mapped
+from besvm._support.parameters import atomic_fit, check_choice, make_rng
 from besvm._support.progress import say
 from besvm._support.public import public
 from besvm._support.row_source import is_dask
 from besvm._support.rows import n_rows
 from besvm._support.threads import one_blas_thread, workers
-from besvm._support.validation import atomic_fit, check_choice, check_vectors, make_rng
+from besvm._support.validation import check_vectors
 from besvm.blocks import RowBlocks
-from besvm.blocks.cluster import check_cluster, client_for, filled_on, plan_on
+from besvm.blocks.checkpoint import Checkpoint
+from besvm.blocks.client import client_for
+from besvm.blocks.cluster import check_cluster, plan_on
 from besvm.blocks.fill import by_blocks, filled
+from besvm.blocks.fill_cluster import filled_on
 from besvm.blocks.half import HALF
 from besvm.blocks.plan import plan_training
 from besvm.expand import Expander, FeatureMap, fit_expander, learn_feature_map, mark_input, training_set
@@ -42,11 +44,10 @@ STORAGE_DTYPES = (None, "float16")
 class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # type: ignore[misc]
     """The Basis Expanding SVM: a large-margin classifier on similarities to a basis, whatever the similarity.
 
-    Every sample is measured against the exemplars of the basis by one or several similarity measures (eq.
-    besvm_feature_map); each measure's similarities are centered and divided by their mean norm (eq.
-    besvm_feature_map_norm) and stand side by side; a linear SVM with squared hinge loss is trained on them,
-    one-vs-rest (eq. besvm_primal). The similarity need not be positive definite, nor even symmetric, and X may be
-    anything that it can compare.
+    Every sample is measured against the exemplars of the basis by one or several similarity measures (equation 3 of the
+    paper); each measure's similarities are centered and divided by their mean norm (equation 4) and stand side by side;
+    a linear SVM with squared hinge loss is trained on them, one-vs-rest (equation 6). The similarity need not be
+    positive definite, nor even symmetric, and X may be anything that it can compare.
 
     Parameters
     ----------
@@ -66,15 +67,25 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         One problem for every class against the rest, or one for every pair of classes, on the rows of the two: with all
         exemplars ("ovo"), or only those of the two classes ("ovo-pair-basis"). One-vs-rest is as a rule faster and
         better.
-    fit_intercept, penalize_intercept, class_weight, tol, max_iter, probability
-        As in :class:`LinearSVMClassifier`.
+    fit_intercept : bool, default=True
+        Whether every class has a constant beside its weights.
+    penalize_intercept : bool, default=False
+        Whether that constant counts in the norm, as in :class:`LinearSVMClassifier`.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of every class weigh, as in :class:`LinearSVMClassifier`.
+    tol : float, default=1e-3
+        How far the objective may be above its minimum, as a share of itself.
+    max_iter : int, default=500
+        The largest number of Newton steps.
+    probability : bool, default=True
+        Whether to settle ``predict_proba`` on held-out rows while fitting.
     storage : {"auto", "memory", "disk", "recompute"}, default="auto"
         Where the n x B features live during training. "auto" takes memory if they fit ``memory_limit``, then disk,
         then computes them anew on every pass.
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that training may take beyond X; by default 70 % of what is free.
     storage_dtype : {None, "float16"}, default=None
-        "float16" keeps the features in half precision, in memory or on disk: half the room and half of what a pass
+        "float16" keeps the features in half precision, wherever they are: half the room and half of what a pass
         reads, for a loss of accuracy that docs/scale.md measures. None keeps them as they are computed.
     checkpoint : path, optional
         A folder that keeps what is finished, so that the same call goes on after it was killed: the blocks of
@@ -87,7 +98,8 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
     n_jobs : int, optional
         Threads (processes, for a Python function); by default all that BLAS may use. A Similarity of your own is called
         by several threads if it declares itself ``parallel``, and else by one.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Of the choice of exemplars. A number makes the fit repeatable.
     verbose : int, default=0
         0 shows a bar on a terminal only; 1 says what happens anywhere.
 
@@ -193,9 +205,8 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         with workers(self.n_jobs), client_for(self.client, X) as client:
             expander = fit_expander(X, classes[labels], measures, self.basis, rng, weights, self.memory_limit)
             checkpoint = None if resumable is None else resumable.of(expander)
-            fill = partial(filled, checkpoint=checkpoint)
-            more = {"client": client, "storage_dtype": self.storage_dtype}
-            expanded = self._expanded(expander, X, classes, labels, weights, fill, **more)
+            more = {"client": client, "storage_dtype": self.storage_dtype, "checkpoint": checkpoint}
+            expanded = self._expanded(expander, X, classes, labels, weights, **more)
             with expanded as (feature_map, blocks, options):
                 model = self._train(blocks, classes, labels, weights, checkpoint=checkpoint, **options)
         self._remember(feature_map, model, classes, labels[weights > 0])
@@ -215,6 +226,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         held: int = 0,
         client: Any = None,
         storage_dtype: str | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> Iterator[tuple[FeatureMap, RowBlocks, dict[str, Any]]]:
         """Give the feature map that X teaches, the features of X, and what training on them needs to be told.
 
@@ -230,14 +242,10 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
             if self.multi_class == "ovo-pair-basis":
                 options["basis_labels"] = _labels_of_columns(expander, labels, classes)
         columns = n_columns(n, len(classes), self.probability or self.C == "auto")
-        if client is not None and storage_dtype is not None:
-            raise ValueError(
-                "storage_dtype must be None on a cluster, whose workers keep the features as they are computed, got "
-                f"{storage_dtype!r}"
-            )
+        stored = None if storage_dtype is None else HALF.itemsize
         if client is not None:
             check_cluster(self.penalty, self.multi_class if len(classes) > 2 else "ovr")
-            chosen = plan_on(client, n, width, itemsize, columns)
+            chosen = plan_on(client, n, width, itemsize, columns, stored)
         else:
             chosen = plan_training(
                 n,
@@ -249,15 +257,18 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
                 row=expander.row_bytes,
                 storage=self.storage,
                 memory_limit=self.memory_limit,
-                stored=None if storage_dtype is None else HALF.itemsize,
+                stored=stored,
+                row_files=self.multi_class == "ovr" or len(classes) == 2,
             )
         say(self.verbose, str(chosen))
         self.storage_, self.n_rows_ = chosen.storage, n
+        possible: dict[str, Any] = {"storage_dtype": storage_dtype, "checkpoint": checkpoint}
+        asked = {name: value for name, value in possible.items() if value is not None}
         if client is None:
-            half = {} if storage_dtype is None else {"storage_dtype": storage_dtype}
-            blocks = fill(expander, X, chosen.storage, self.verbose, chosen.folder, **half)
+            blocks = fill(expander, X, chosen.storage, self.verbose, chosen.folder, **asked)
+            blocks.rows_folder = chosen.rows_folder
         else:
-            blocks = filled_on(client, expander, X, self.verbose)
+            blocks = filled_on(client, expander, X, self.verbose, **asked)
         with blocks, workers(chosen.n_jobs):
             feature_map = learn_feature_map(expander, blocks, normalization, X, labels, weights)
             yield feature_map, blocks, {"memory": chosen.solver_options, **options}
@@ -280,7 +291,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         """
         check_is_fitted(self, "coef_")
         if is_dask(X):
-            return mapped(X, self.transform, self._map.expander.dtype, self.coef_.shape[1])
+            return self._lazily(X, self.transform, self._map.expander.dtype, self.coef_.shape[1])
         return self._by_blocks(X, self._map, self.coef_.shape[1], self._map.expander.dtype, "similarities to the basis")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -305,6 +316,11 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
             out = np.empty((n_rows(X), width), dtype=dtype)
             return by_blocks(X, compute, out, self._map.expander.rows_each(X), what, self.verbose)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: a client, which belongs to this process, is not; an address is."""
+        state: dict[str, Any] = super().__getstate__()
+        return state if isinstance(state["client"], str) else state | {"client": None}
+
     def __sklearn_clone__(self) -> Self:
         """Return an estimator with the same parameters; a client, which cannot be copied, is shared."""
         client, self.client = self.client, None
@@ -327,8 +343,8 @@ def check_multi_class(multi_class: str, normalization: Normalization) -> None:
     check_choice("multi_class", multi_class, MULTI_CLASS)
     if normalization.mixes and multi_class == "ovo-pair-basis":
         raise ValueError(
-            "multi_class='ovo-pair-basis' needs features that belong to one exemplar each, got a "
-            f"{type(normalization).__name__} normalization, which mixes them; choose multi_class='ovo' or 'ovr'"
+            "multi_class='ovo-pair-basis' needs one feature for each exemplar, but the normalization "
+            f"{type(normalization).__name__} mixes exemplars; use multi_class='ovo' or 'ovr'"
         )
 
 
@@ -337,7 +353,7 @@ def _without_unused(feature_map: FeatureMap, model: LinearModel) -> tuple[Featur
     used = feature_map.expander.whole((model.coef != 0).any(axis=0))
     if not used.any():
         warnings.warn(
-            "at this C the L1 penalty leaves all weights zero: every sample is given one and the same class; raise C",
+            "C is so small that the L1 penalty makes all weights zero: every sample gets the same class; raise C",
             UserWarning,
             stacklevel=5,
         )
@@ -352,7 +368,7 @@ def _labels_of_columns(expander: Expander, labels: np.ndarray, classes: np.ndarr
     if len(without) > 1:
         a, b = classes[without[:2]]
         raise ValueError(
-            "multi_class='ovo-pair-basis' needs an exemplar of one of every two classes, but the basis holds none of "
-            f"{a!s} and {b!s}; choose a basis of all classes, or multi_class='ovo'"
+            "multi_class='ovo-pair-basis' needs at least one exemplar for every pair of classes, but the basis has "
+            f"none of {a!s} or {b!s}; use a basis with exemplars of all classes, or multi_class='ovo'"
         )
     return own

@@ -104,9 +104,20 @@ def print_table() -> None:
                 f"{row.parameters:,}",
             )
     console.print(table)
+    console.print()
     console.print(
-        "* not positive definite: kernel SVMs may not use it, BE-SVM takes it as it is.\n"
-        f"C = {C:g} for all. BE-SVM's time to fit includes calibrated probabilities.",
+        'The best match of two digits over small shifts ("best shift") finds them wherever\n'
+        "they lie, but it is not positive definite (*): kernel SVMs are not made for it.\n"
+        "BE-SVM compares every digit with 100 exemplars, and takes any measure as it is.",
+        highlight=False,
+        soft_wrap=True,
+    )
+    console.print()
+    console.print(
+        "exemplars: the training samples that a model keeps and compares with\n"
+        "parameters: the numbers that a model consists of, exemplars included\n"
+        f"C = {C:g} for all; BE-SVM's time to fit includes calibrated probabilities\n"
+        "Next: docs/start.md, ten minutes to a model of your own data",
         style="dim",
         highlight=False,
         soft_wrap=True,

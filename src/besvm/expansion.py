@@ -8,10 +8,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.parameters import atomic_fit, make_rng
 from besvm._support.public import public
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced
 from besvm._support.threads import workers
-from besvm._support.validation import atomic_fit, check_vectors, forget, labels_or_none, make_rng
+from besvm._support.validation import check_vectors, forget, labels_or_none
 from besvm.blocks.fill import filled
 from besvm.expand import fit_expander, learn_feature_map, mark_input
 from besvm.expand.precision import float32_holds
@@ -45,7 +46,8 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
     n_jobs : int, optional
         Threads (processes, for a Python function); by default all that BLAS may use. A Similarity of your own is called
         by several threads if it declares itself ``parallel``, and else by one.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
+        Of the choice of exemplars. A number makes the fit repeatable.
     verbose : int, default=0
         0 shows a bar on a terminal only; 1 prints progress anywhere.
 
@@ -132,7 +134,7 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
             row, column = np.argwhere(~np.isfinite(out))[0]
             raise ValueError(
                 f"features must be finite in {self._dtype}, got {features[row, column]:g} for sample {row}; "
-                "fit on samples of that size as well, or divide them by a constant"
+                "include samples of that magnitude when you fit, or divide all samples by a constant"
             )
         return out
 

@@ -9,24 +9,16 @@ from scipy.sparse import issparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from besvm._support.any_source import as_source
-from besvm._support.dask_source import mapped
+from besvm._support.available import available_if
+from besvm._support.dask_source import in_memory, mapped
+from besvm._support.parameters import atomic_fit, check_choice, check_loss_weight
 from besvm._support.public import public
 from besvm._support.row_source import RowSource, is_dask
 from besvm._support.threads import workers
-from besvm._support.validation import (
-    atomic_fit,
-    check_choice,
-    check_classes,
-    check_loss_weight,
-    check_weights,
-    forget,
-    validated,
-    validated_source,
-)
+from besvm._support.validation import check_classes, check_weights, forget, validated, validated_source
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.blocks.checkpoint import Checkpoint
 from besvm.blocks.fill import by_blocks
@@ -65,7 +57,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         if is_dask(X):
             check_is_fitted(self, "classes_")
             n_classes = len(self.classes_)
-            return mapped(X, self.decision_function, np.float64, None if n_classes == 2 else n_classes)
+            return self._lazily(X, self.decision_function, np.float64, None if n_classes == 2 else n_classes)
         margins = self._margins(X)
         if len(self.classes_) == 2:
             return margins[:, 0]
@@ -76,13 +68,13 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         """Return the class of every sample; of a Dask collection, a Dask array computed when asked for."""
         if is_dask(X):
             check_is_fitted(self, "classes_")
-            return mapped(X, self.predict, self.classes_.dtype)
+            return self._lazily(X, self.predict, self.classes_.dtype)
         margins = self.decision_function(X)
         best = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
         predicted: np.ndarray = self.classes_[best]
         return predicted
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of every class, of shape (n, n_classes); the likeliest is the predicted one.
 
@@ -91,10 +83,28 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         """
         check_is_fitted(self, "classes_")
         if not hasattr(self, "probability_slope_"):
-            raise AttributeError("the probabilities are settled while fitting; fit again with probability=True")
+            raise AttributeError(
+                "predict_proba needs a model that was fitted with probability=True; set it and fit again"
+            )
         if is_dask(X):
-            return mapped(X, self.predict_proba, np.float64, len(self.classes_))
+            return self._lazily(X, self.predict_proba, np.float64, len(self.classes_))
         return class_probabilities(self.probability_slope_ * self.decision_function(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on samples and their classes, which may be Dask collections."""
+        if is_dask(X):
+            from sklearn.metrics import accuracy_score
+
+            predicted = self.predict(X).compute()  # type: ignore[attr-defined]
+            return float(accuracy_score(in_memory(y), predicted, sample_weight=in_memory(sample_weight)))
+        return float(super().score(X, in_memory(y), in_memory(sample_weight)))
+
+    def _lazily(self, X: Any, fn: Callable[[Any], np.ndarray], dtype: Any, width: int | None = None) -> Any:
+        """Return the Dask array of ``fn`` of a collection; columns with other names than those of fit are refused."""
+        named = hasattr(self, "feature_names_in_") and hasattr(X, "columns")
+        if named:
+            validate_data(self, X._meta, reset=False, skip_check_array=True)
+        return mapped(X, fn, dtype, width, named)
 
     @abstractmethod
     def _margins(self, X: Any) -> np.ndarray:
@@ -148,7 +158,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
 class LinearSVMClassifier(MarginClassifier):
     """A linear SVM with squared hinge loss, one-vs-rest, all classes solved at once.
 
-    Minimizes ½‖w‖² + C Σᵢ cᵢ max(0, 1 - yᵢ(w·xᵢ + b))² for every class (eq. besvm_primal), the objective of
+    Minimizes ½‖w‖² + C Σᵢ cᵢ max(0, 1 - yᵢ(w·xᵢ + b))² for every class (equation 6 of the paper), the objective of
     scikit-learn's ``LinearSVC``, by a preconditioned Newton method that reads the features a few dozen times and
     copies them never. Dense (float32 or float64) and CSR input.
 
@@ -159,6 +169,7 @@ class LinearSVMClassifier(MarginClassifier):
     penalty : {"l2", "l1"}, default="l2"
         "l1" puts ‖w‖₁ in the place of ½‖w‖², LinearSVC's objective with ``penalty="l1"``: most weights are then zero.
     fit_intercept : bool, default=True
+        Whether every class has a constant b beside its weights.
     penalize_intercept : bool, default=False
         True treats the intercept as the weight of a constant feature 1, as LIBLINEAR and LinearSVC do.
     class_weight : dict, "balanced" or None
@@ -179,6 +190,7 @@ class LinearSVMClassifier(MarginClassifier):
     random_state : int, RandomState or None
         Accepted where LinearSVC takes it; nothing here is random.
     verbose : int, default=0
+        0 shows a bar on a terminal only; 1 says what happens anywhere.
 
     Attributes
     ----------

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 from sklearn.base import BaseEstimator, clone
 
+from besvm._support.parameters import shown
 from besvm._support.public import public
-from besvm._support.validation import shown
 from besvm.features import FHOG, Column, Pixels, mirror
 from besvm.normalize import MeanNormScaler
 from besvm.similarities import RBF, Deformable, Latent, Linear, Parts, Precomputed, Similarity, resolve
@@ -22,6 +22,7 @@ class Measure(TunableSimilarity, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     similarity : str, Similarity or callable, default="rbf"
+        A registered name, an instance, or a function of two items, ``f(exemplar, sample)``.
     features : transformer, optional
         Turns raw samples into what the similarity compares. Measures with equal features share them. Where a
         similarity makes variants of its items (:class:`besvm.similarities.Latent`), these are made of the raw samples,
@@ -32,7 +33,7 @@ class Measure(TunableSimilarity, BaseEstimator):  # type: ignore[misc]
     name : str, optional
         What to call it in tables and feature names; by default the similarity's own label, and the column.
     column : str, int or list, optional
-        The column of a DataFrame (or of another kind of records, see :class:`besvm.features.Column`) that it compares;
+        The column of a DataFrame (or of another kind of records, see ``besvm.features.Column``) that it compares;
         a list means several, as numbers side by side or, where some are no numbers, as records. The features are those
         of the column.
 
@@ -72,7 +73,7 @@ class Measure(TunableSimilarity, BaseEstimator):  # type: ignore[misc]
     def label(self) -> str:
         """The name to show to people."""
         if not (self.name is None or isinstance(self.name, str)):
-            raise TypeError(f"the name of a measure must be a text or None, got {shown(self.name)}")
+            raise TypeError(f"the name of a measure must be a string or None, got {shown(self.name)}")
         if self.name:
             return self.name
         label = resolve(self.similarity).label
@@ -90,9 +91,19 @@ def parse_shorthand(text: str) -> Measure:
     """Return the measure that the paper calls H4L, H8R, H4(2,1) and so on, or that has parts of images: P6, P6(3).
 
     The number is the size of the HOG cells in pixels; the features are centered and scaled by
-    :class:`MeanNormScaler`. L is the dot product, R the Gaussian kernel with gamma 1, and (r, l) the deformable
+    :class:`besvm.MeanNormScaler`. L is the dot product, R the Gaussian kernel with gamma 1, and (r, l) the deformable
     similarity with rigid displacements of up to r cells and local ones of up to l. P6 has the patches of 6 x 6 pixels
     of :class:`besvm.similarities.Parts`; P6(2) looks for them in 2 x 2 regions.
+
+    Parameters
+    ----------
+    text : str
+        Such as "H4(2,1)", "H8R" or "P6".
+
+    Returns
+    -------
+    Measure
+        The measure of that name.
 
     Examples
     --------
@@ -110,8 +121,9 @@ def parse_shorthand(text: str) -> Measure:
     found = SHORTHAND.fullmatch(text)
     if found is None or int(found[1]) == 0:
         raise ValueError(
-            "a measure's shorthand is H, the cell size in pixels, and L, R or (rigid,local), like H8R or H4(2,1), "
-            f"or P, the size of the parts in pixels and maybe (regions), like P6 or P6(3); got {shown(text)}"
+            "a measure's shorthand must be H, the cell size in pixels, and L, R or (rigid,local), such as H8R or "
+            "H4(2,1), or P, the size of the parts in pixels and optionally (regions), such as P6 or P6(3), got "
+            f"{shown(text)}"
         )
     cell, linear, rbf, rigid, local = found.groups()
     similarity: Similarity
@@ -145,7 +157,7 @@ def as_measures(measures: Any, what: str = "measures") -> list[Measure]:
         raise ValueError(f"{what} must name at least one similarity, got an empty list")
     names = [one[0] for one in several if _is_pair(one)]
     if len(set(names)) < len(names) or any("__" in name for name in names):
-        raise ValueError(f"the names of {what} must differ and hold no '__', got {shown(names)}")
+        raise ValueError(f"the names of {what} must differ and must not contain '__', got {shown(names)}")
     return _numbered([as_measure(one, what) for one in several])
 
 
@@ -216,7 +228,7 @@ class TunableMeasures:
             prefix = max((p for p in tunable if name.startswith(f"{p}__")), key=len, default=None)
             if prefix is None:
                 known = ", ".join(sorted(tunable)) or "none; give measures as pairs (name, measure)"
-                raise ValueError(f"{name!r} is no parameter of the measures that have a name: {known}")
+                raise ValueError(f"{name!r} is not a parameter of these measures; those with a name are {known}")
             part, short = tunable[prefix], name.removeprefix(f"{prefix}__")
             if isinstance(part, Measure) and short.partition("__")[0] not in part.get_params(deep=False):
                 short = f"similarity__{short}"
@@ -273,6 +285,12 @@ def mirrored(measure: Any) -> Measure:
     Parameters
     ----------
     measure : Measure, str, Similarity or callable
+        A measure of images.
+
+    Returns
+    -------
+    Measure
+        The same, named ``...|mirror``.
 
     Examples
     --------
@@ -284,7 +302,7 @@ def mirrored(measure: Any) -> Measure:
     'rigid|mirror'
     """
     if isinstance(measure, (list, tuple)):
-        raise TypeError("mirrored takes one measure, got several; write [mirrored(m) for m in measures]")
+        raise TypeError("mirrored takes a single measure, got several; write [mirrored(m) for m in measures]")
     plain = as_measure(measure)
     if isinstance(plain.similarity, Parts):  # which mirrors the regions as well
         return replace(plain, similarity=clone(plain.similarity).set_params(mirror=True), name=f"{plain.label}|mirror")

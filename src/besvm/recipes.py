@@ -7,7 +7,7 @@
 
 from typing import Any
 
-from besvm._support.validation import check_choice
+from besvm._support.parameters import check_choice
 from besvm.basis import RandomBasis
 from besvm.features import FHOG, CellColor, CellPCA, Pixels
 from besvm.measures import Measure, as_measure, mirrored
@@ -34,7 +34,13 @@ def images(size: str = "medium") -> list[Measure]:
     Parameters
     ----------
     size : {"small", "medium", "large"}, default="medium"
-        300 parts and 500 whole exemplars, 900 and 1,000, or 2,200 and 1,500.
+        300 parts and 500 whole exemplars, 900 and 1,000, or 2,200 and 1,500; all training images are exemplars where
+        there are fewer.
+
+    Returns
+    -------
+    list of Measure
+        What to pass to a classifier as ``measures``.
 
     Examples
     --------
@@ -51,7 +57,7 @@ def images(size: str = "medium") -> list[Measure]:
         Measure(
             Parts(side, mirror=True, pool=("max", "mean")),
             features=Pixels(),
-            basis=RandomBasis(n),
+            basis=RandomBasis(n, warn=False),
             name=f"P{side}|mirror",
         )
         for side, n in parts.items()
@@ -66,7 +72,7 @@ def images(size: str = "medium") -> list[Measure]:
         Measure(RBF(gamma=1.0), features=colors, name="color R"),
         Measure(Rigid(2), features=colors, name="color (2,0)"),
     ]
-    return measures + [mirrored(measure).set_params(basis=RandomBasis(n_whole)) for measure in whole]
+    return measures + [mirrored(measure).set_params(basis=RandomBasis(n_whole, warn=False)) for measure in whole]
 
 
 def series(size: str = "medium") -> list[Measure]:
@@ -76,6 +82,11 @@ def series(size: str = "medium") -> list[Measure]:
     ----------
     size : {"small", "medium", "large"}, default="medium"
         500, 2,000 or 5,000 parts.
+
+    Returns
+    -------
+    list of Measure
+        What to pass to a classifier as ``measures``.
 
     Examples
     --------
@@ -88,4 +99,4 @@ def series(size: str = "medium") -> list[Measure]:
     True
     """
     check_choice("size", size, tuple(SERIES))
-    return [Measure(SeriesParts(9, pool="max"), basis=RandomBasis(SERIES[size]), name="pieces")]
+    return [Measure(SeriesParts(9, pool="max"), basis=RandomBasis(SERIES[size], warn=False), name="pieces")]

@@ -24,8 +24,10 @@ def check_similarity(similarity: Any, X: Any, *, rtol: float = 1e-4) -> None:
 
     Parameters
     ----------
-    similarity : Similarity, name or function of two items
-    X : a handful of samples it can compare (at least three)
+    similarity : Similarity, str or callable
+        The similarity, its name, or a function of two items.
+    X : samples
+        A handful that it can compare, at least three.
     rtol : float, default=1e-4
         How far two ways to the same number may differ, relative to the largest.
 
@@ -37,7 +39,7 @@ def check_similarity(similarity: Any, X: Any, *, rtol: float = 1e-4) -> None:
     >>> check_similarity(RBF(), np.random.default_rng(0).normal(size=(8, 3)))
     """
     n = n_rows(X)
-    assert n >= 3, f"give at least three samples to check with, got {n}"
+    assert n >= 3, f"X must have at least three samples to check with, got {n}"
     original = resolve(similarity)
     before = deepcopy(X) if hasattr(X, "equals") else joblib.hash(X)  # pandas keeps more in a frame than its values
     fitted = clone(original).fit(X)
@@ -70,13 +72,15 @@ def check_similarity(similarity: Any, X: Any, *, rtol: float = 1e-4) -> None:
     for _ in range(2):  # packed once, used twice
         same(packed(X), whole[:, columns(some)], err_msg="against(basis)(A) must equal similarity(A, basis)")
     unchanged = X.equals(before) if hasattr(X, "equals") else joblib.hash(X) == before
-    assert unchanged, "a similarity must leave the items as they were"
+    assert unchanged, "a similarity must not change the items it compares"
     if fitted.symmetric:
         same(whole, whole.T, err_msg="symmetric = True, but s(a, b) differs from s(b, a)")
     if fitted.psd:
         values = np.linalg.eigvalsh((whole + whole.T) / 2)
         lowest = -rtol * max(1.0, float(values[-1]))
-        assert values[0] >= lowest, f"psd = True, but the Gram matrix has the eigenvalue {values[0]:.3g}"
+        assert values[0] >= lowest, (
+            f"with psd = True no eigenvalue may be negative, but one is {values[0]:.3g}; set psd = False"
+        )
     copy = deepcopy(fitted)
     same(copy(X, basis(rows)), whole, err_msg="a copy must give the same numbers")
     assert set(clone(original).get_params()) == set(original.get_params()), "clone must keep the parameters"

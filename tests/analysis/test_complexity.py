@@ -43,7 +43,7 @@ def test_measured_runs_stand_beside_the_bounds(toy):
 
 
 def test_what_stands_beside_the_bounds_is_a_run():
-    with pytest.raises(TypeError, match=r"beside takes runs as profile\(model, X, y\) returns them, got 3 for mine"):
+    with pytest.raises(TypeError, match=r"beside takes the results of profile\(model, X, y\), got 3 for mine"):
         complexity(120, 2, 1, 20, 2).beside(mine=3)
 
 

@@ -125,7 +125,7 @@ def test_dual_besvm_sparse_rows_and_exemplars_that_are_not_numbers(toy):
 
 
 def test_size_of_what_cannot_be_counted(toy):
-    with pytest.raises(TypeError, match=r"model_size counts a BESVMClassifier, .* got a DecisionTreeClassifier"):
+    with pytest.raises(TypeError, match=r"model_size needs a BESVMClassifier, .* got a DecisionTreeClassifier"):
         model_size(DecisionTreeClassifier().fit(*toy))
     with pytest.raises(TypeError, match=r"pass its last step, pipeline\[-1\]"):
         model_size(make_pipeline(StandardScaler(), SVC()).fit(*toy))

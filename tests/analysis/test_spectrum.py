@@ -75,7 +75,7 @@ def test_spectrum_does_not_depend_on_the_unit(rng, scale):
         (np.array([[1.0, np.nan], [np.nan, 1.0]]), "must be finite, got nan in row 0, column 1"),
         (np.eye(2) * 1j, "must hold real numbers, got dtype complex128"),
         ([[1.0, 2.0], [3.0]], "must be an array of numbers, got rows of different lengths"),
-        (csr_matrix(np.eye(3)), r"must be a dense array, got a sparse one of shape \(3, 3\); give K.toarray\(\)"),
+        (csr_matrix(np.eye(3)), r"must be a dense array, got a sparse one of shape \(3, 3\); pass K.toarray\(\)"),
         (1.7e308 * np.eye(3), r"must have a finite norm, got entries of up to 1.7e\+308; scale it down"),
     ],
 )
@@ -122,7 +122,7 @@ def test_plotting_without_matplotlib(monkeypatch):
         return original(name, *args, **kwargs)
 
     monkeypatch.setattr("besvm._support.extras.import_module", without)
-    with pytest.raises(ImportError, match=r"drawing a spectrum needs matplotlib; install besvm\[plots\]"):
+    with pytest.raises(ImportError, match="drawing a spectrum needs matplotlib; install besvm with the extra 'plots'"):
         spectrum(np.eye(2)).plot()
 
 

@@ -140,7 +140,9 @@ def test_weights_are_checked_before_they_are_repeated(spots, weights, says):
 
 def test_weights_for_an_estimator_that_takes_none(spots):
     X, y, *_ = spots
-    with pytest.raises(TypeError, match="sample_weight must be None for a KNeighborsClassifier, whose fit takes none"):
+    with pytest.raises(
+        TypeError, match="sample_weight must be None for a KNeighborsClassifier, whose fit does not accept it"
+    ):
         JitteredClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(60))
 
 
@@ -148,7 +150,7 @@ def test_grids_of_several_shapes(spots):
     X, y, *_ = spots
     with pytest.raises(ValueError, match=r"grids must all have one shape here, got \(4, 5, 2\) and \(5, 5, 2\)"):
         JitteredClassifier(LinearSVMClassifier()).fit([X[0, :4], *X[1:]], y)
-    with pytest.raises(ValueError, match=r"of shape \(n, h, w, d\), got lists that are not all of one length"):
+    with pytest.raises(ValueError, match=r"of shape \(n, h, w, d\), got lists of different lengths"):
         JitteredClassifier(LinearSVMClassifier()).fit([X[0, :4].tolist(), *X[1:].tolist()], y)
 
 

@@ -137,7 +137,10 @@ def test_rows_without_weight_are_in_no_fold(two_views):
     assert np.array_equal(searches[0].cv_accuracy_, searches[1].cv_accuracy_)
     rows = np.arange(150)
     folds = [(rows[y != 1].tolist(), rows[y == 1].tolist()), (rows[::2].tolist(), rows[1::2].tolist())]
-    with pytest.raises(ValueError, match="every fold of cv must train on and judge by at least one row"):
+    with pytest.raises(
+        ValueError,
+        match="every fold of cv must have at least one row with a weight above 0 to train on, and one to test on",
+    ):
         LineSearchMKL(measures, cv=folds).fit(X, y, sample_weight=used.astype(float))
 
 
@@ -148,7 +151,7 @@ def test_rows_without_weight_are_in_no_fold(two_views):
             "19 MB",
             None,
             10,
-            "with the two 1,500 x 1,500 matrices of 18 MB in memory, training must stay within 19 MB, ",
+            "the two 1,500 x 1,500 matrices already take 18 MB of memory, and training must stay within 19 MB, ",
         ),
         ("130 MB", "clip", 2, "^training must stay within 130 MB"),  # the folds would fit, all rows would not
     ],
@@ -172,7 +175,7 @@ def test_what_will_not_fit_is_refused_before_it_is_computed(limit, spectrum, n_c
 @pytest.mark.parametrize(
     ("params", "says"),
     [
-        ({"measures": ["rbf"]}, "mixes exactly two measures, got 1"),
+        ({"measures": ["rbf"]}, "LineSearchMKL needs exactly two measures, got 1"),
         ({"alphas": [0.5, 1.2]}, r"alphas must be numbers between 0 and 1, at least one, got \[0.5, 1.2\]"),
         ({"alphas": []}, "alphas must be"),
         ({"alphas": 0.5}, "alphas must be"),

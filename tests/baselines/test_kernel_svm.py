@@ -185,7 +185,7 @@ def test_spectrum_fixes_against_dense_algebra(three, spectrum, measure):
 
 
 @given(seed=st.integers(0, 10_000), n_classes=st.integers(2, 5), n_measures=st.integers(1, 3))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_sum_of_measures(seed, n_classes, n_measures):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(40, 4)), np.arange(40) % n_classes

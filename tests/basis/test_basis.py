@@ -153,8 +153,16 @@ def test_a_class_without_weight_gives_no_exemplars(digits):
     for basis in (20, PivotedBasis(20), GradientBasis(20)):
         clf = BESVMClassifier("rbf", basis=basis, random_state=0).fit(X, y, sample_weight=(y != 3).astype(float))
         assert 3 not in y[clf.basis_rows_[0]]
-    with pytest.warns(UserWarning, match="takes all 268 rows to choose from, fewer than the 300 asked for"):
+    with pytest.warns(
+        UserWarning, match="there are only 268 rows to choose from, fewer than the 300 exemplars asked for"
+    ):
         BESVMClassifier(basis=300).fit(X, y, sample_weight=(y != 3).astype(float))
+
+
+def test_a_random_basis_takes_all_without_a_word_where_that_is_asked_for(rng):
+    X, y = rng.normal(size=(50, 2)), np.repeat([0, 1], [40, 10])
+    np.testing.assert_array_equal(choose(RandomBasis(51, warn=False), X, y), np.arange(50))
+    assert len(choose(RandomBasis(per_class=20, warn=False), X, y)) == 30
 
 
 @pytest.mark.parametrize(
@@ -162,15 +170,19 @@ def test_a_class_without_weight_gives_no_exemplars(digits):
 )
 def test_more_than_there_is_means_all_and_a_share_is_a_part(Selector, rng):
     X, y = rng.normal(size=(50, 2)), np.repeat([0, 1], [40, 10])
-    with pytest.warns(UserWarning, match="takes all 50 rows to choose from, fewer than the 51 asked for"):
+    with pytest.warns(
+        UserWarning, match="there are only 50 rows to choose from, fewer than the 51 exemplars asked for"
+    ):
         np.testing.assert_array_equal(choose(Selector(51), X, y), np.arange(50))
-    with pytest.warns(UserWarning, match="takes all 10 rows of class 1 to choose from, fewer than the 20 asked for"):
+    with pytest.warns(
+        UserWarning, match="there are only 10 rows of class 1 to choose from, fewer than the 20 exemplars asked for"
+    ):
         assert np.bincount(y[choose(Selector(per_class=20), X, y)]).tolist() == [20, 10]
     assert len(choose(Selector(0.1), X, y)) == 5
     assert np.bincount(y[choose(Selector(per_class=0.2), X, y)]).tolist() == [8, 2]
     assert len(choose(Selector(1.0), X, y)) == 50
     assert len(choose(Selector(1e-9), X, y)) == 1, "never none"
-    with pytest.raises(ValueError, match=r"n must be a whole number of at least 1 or a share above 0, .* got 1\.5"):
+    with pytest.raises(ValueError, match=r"n must be a whole number of at least 1, or a share above 0.0 .* got 1\.5"):
         choose(Selector(1.5), X, y)
 
 
@@ -182,31 +194,31 @@ def test_a_share_as_basis(share):
 def test_cross_validation_with_more_exemplars_than_a_fold_has_rows():
     X, y = load_wine(return_X_y=True)
     X = StandardScaler().fit_transform(X)
-    with pytest.warns(UserWarning, match="takes all 11. rows"):
+    with pytest.warns(UserWarning, match="there are only 11. rows"):
         assert np.isfinite(cross_val_score(BESVMClassifier(basis=150), X, y, cv=3)).all()
 
 
 @pytest.mark.parametrize(
     ("basis", "sentence"),
     [
-        (0, "basis must be a whole number of at least 1 or a share above 0, up to 1.0, got 0"),
-        (-0.1, "basis must be a whole number of at least 1 or a share"),
-        (np.nan, "basis must be a whole number of at least 1 or a share"),
-        (1j, "basis must be a whole number of at least 1 or a share"),
-        (IndexBasis(per_class=0), "per_class must be a whole number of at least 1 or a share"),
-        ([0, 10], r"must lie between 0 and 9 \(there are 10 rows\), got 10"),
+        (0, "basis must be a whole number of at least 1, or a share above 0.0 and up to 1.0, got 0"),
+        (-0.1, "basis must be a whole number of at least 1, or a share"),
+        (np.nan, "basis must be a whole number of at least 1, or a share"),
+        (1j, "basis must be a whole number of at least 1, or a share"),
+        (IndexBasis(per_class=0), "per_class must be a whole number of at least 1, or a share"),
+        ([0, 10], r"must be between 0 and 9 \(there are 10 rows\), got 10"),
         ([-1], "got -1"),
-        ([3, 4, 3], "must all differ, got row 3 2 times"),
+        ([3, 4, 3], "must not repeat, got row 3 2 times"),
         ([], "at least one row number"),
         ("all", "basis must be 'auto'"),
         (None, "basis must be 'auto'"),
-        (2.5, "basis must be a whole number of at least 1 or a share above 0, up to 1.0, got 2.5"),
+        (2.5, "basis must be a whole number of at least 1, or a share above 0.0 and up to 1.0, got 2.5"),
         ({1: 2}, "basis must be 'auto'"),
         ({1, 2}, "basis must be 'auto'"),
         (object(), "basis must be 'auto'"),
         (RandomBasis(), "either n or per_class"),
         (RandomBasis(3, per_class=1), "either n or per_class"),
-        (lambda X, y, similarity, rng: [99], "the selector's rows must lie between 0 and 9"),
+        (lambda X, y, similarity, rng: [99], "the selector's rows must be between 0 and 9"),
     ],
 )
 def test_a_bad_basis_is_explained(basis, sentence):

@@ -67,6 +67,7 @@ def test_pivots_are_those_of_the_naive_elimination(rng, similarity):
         assert ours.tolist() == naive_pivots(S, 8, np.random.default_rng(seed))
 
 
+@pytest.mark.slow
 def test_drawing_several_pivots_at_once_does_not_change_their_chances(rng):
     X = rng.normal(size=(6, 2))
     pairs = _Pairs(X, np.arange(6), RBF(gamma=0.3))
@@ -131,6 +132,7 @@ def test_the_first_row_of_the_gradient_basis_is_the_steepest(digits):
     assert row == (((features.T @ slack) ** 2).sum(axis=1) / (features**2).sum(axis=0)).argmax()
 
 
+@pytest.mark.slow
 def test_the_gradient_basis_beats_random_rows_where_few_are_allowed(digits):
     X, y = digits
     train, test = (X[:1000], y[:1000]), (X[1000:], y[1000:])
@@ -182,7 +184,7 @@ def test_odd_data(rng, Selector, kind):
         assert len(set(rows)) == len(rows) == n
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.sampled_from(SELECTORS), st.sampled_from(SIMILARITIES), st.integers(2, 30), st.data())
 def test_as_many_different_rows_as_were_asked_for(Selector, similarity, n, data):
     seed = data.draw(st.integers(0, 1000))
@@ -221,12 +223,12 @@ def test_behind_features_the_rows_are_those_of_the_features(digits, Selector):
 @pytest.mark.parametrize(
     ("basis", "y", "sentence"),
     [
-        (GradientBasis(3), None, "GradientBasis needs class labels; give y, or use PivotedBasis"),
-        (GradientBasis(3), np.zeros(20), "needs rows of at least two classes, got one"),
+        (GradientBasis(3), None, "GradientBasis needs class labels; pass y, or use PivotedBasis"),
+        (GradientBasis(3), np.zeros(20), "needs rows of at least two classes, got only one class"),
         (GradientBasis(3, C=0), np.arange(20) % 2, "C must be a positive number, got 0"),
         (GradientBasis(3, n_rounds=0), np.arange(20) % 2, "n_rounds must be a whole number"),
         (PivotedBasis(3, max_rows=0), None, "max_rows must be a whole number"),
-        (PivotedBasis(), None, "takes either n or per_class"),
+        (PivotedBasis(), None, "must have either n or per_class"),
     ],
 )
 def test_bad_parameters_are_explained(rng, basis, y, sentence):

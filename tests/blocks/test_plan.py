@@ -1,9 +1,6 @@
 """The plan keeps to the limit, and what was planned is not exceeded: peaks are those of processes of their own."""
 
 import os
-import subprocess
-import sys
-import textwrap
 import tracemalloc
 from itertools import pairwise
 from types import SimpleNamespace
@@ -22,6 +19,7 @@ from besvm.blocks import npy
 from besvm.blocks import plan as plans
 from besvm.blocks.estimates import l1_budget, pairs_bytes
 from besvm.blocks.plan import check_fits, plan_pairs, plan_training
+from peaks import needs_proc, peak_of
 
 
 def large(**options):
@@ -162,24 +160,6 @@ def test_symmetry_is_checked_without_matrices_of_its_size(rng):
 # --- peaks -----------------------------------------------------------------------------------------------------------
 
 
-def peak_of(code: str, *args: str) -> int:
-    """Return by how many bytes the code raised the peak memory of a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(PEAK + code), *args], capture_output=True, text=True, check=True
-    )
-    return int(done.stdout)
-
-
-PEAK = """
-    import re, sys
-    import numpy as np
-    from besvm import BESVMClassifier
-    from besvm.baselines import KernelSVMClassifier
-    from besvm.similarities import RBF
-    def peak():  # getrusage would count what the parent process had when it forked
-        return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
-    rng = np.random.default_rng(0)
-"""
 FIT = """
     X = rng.normal(size=(12_000, 20)).astype(np.float32)
     y = rng.integers(0, 4, len(X)) + 4 * (X[:, 0] > 0)
@@ -193,17 +173,16 @@ FIT = """
     print(peak() - before)
 """
 SLOW = pytest.mark.slow
-needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peak memory is read from /proc")
 
 
 @needs_proc
 @pytest.mark.parametrize(
     ("storage", "limit", "n_jobs", "offset"),
     [
-        pytest.param("memory", "500 MB", 2, 0, marks=pytest.mark.slow),
+        pytest.param("memory", "500 MB", 2, 0, marks=SLOW),
         ("disk", "320 MB", 2, 0),
-        pytest.param("disk", "320 MB", 64, 0, marks=pytest.mark.slow),  # blocks of 64 threads would take 430 MB
-        pytest.param("auto", "480 MB", 2, 1.7e9, marks=pytest.mark.slow),  # in float64, 384 MB of them: to disk
+        pytest.param("disk", "320 MB", 64, 0, marks=SLOW),  # blocks of 64 threads would take 430 MB
+        pytest.param("auto", "480 MB", 2, 1.7e9, marks=SLOW),  # in float64, 384 MB of them: to disk
     ],
 )
 def test_peak_memory_stays_under_the_limit(storage, limit, n_jobs, offset):
@@ -273,30 +252,26 @@ MATRIX = """
 
 
 @needs_proc
-@pytest.mark.parametrize("storage", ["memory", pytest.param("disk", marks=SLOW), pytest.param("recompute", marks=SLOW)])
+@SLOW
+@pytest.mark.parametrize("storage", ["memory", "disk", "recompute"])
 @pytest.mark.parametrize(
     ("measure", "limit"),
     [
+        ("own", "300 MB"),
         ("images", "300 MB"),
         ("CSR, cosine", "300 MB"),
-        ("own", "300 MB"),
-        *(
-            pytest.param(measure, limit, marks=SLOW)
-            for measure, limit in [
-                ("wide", "300 MB"),
-                ("wide, double", "300 MB"),
-                ("wide, laplacian", "250 MB"),
-                ("wide, selected", "250 MB"),
-                ("CSR", "300 MB"),
-                ("CSR, median", "300 MB"),
-                ("CSR, laplacian", "250 MB"),
-                ("CSR, function", "250 MB"),
-                ("images, rigid", "250 MB"),
-                ("images, selected", "300 MB"),
-                ("images, mixed", "300 MB"),
-                ("precomputed", "300 MB"),
-            ]
-        ),
+        ("wide", "300 MB"),
+        ("wide, double", "300 MB"),
+        ("wide, laplacian", "250 MB"),
+        ("wide, selected", "250 MB"),
+        ("CSR", "300 MB"),
+        ("CSR, median", "300 MB"),
+        ("CSR, laplacian", "250 MB"),
+        ("CSR, function", "250 MB"),
+        ("images, rigid", "250 MB"),
+        ("images, selected", "300 MB"),
+        ("images, mixed", "300 MB"),
+        ("precomputed", "300 MB"),
     ],
 )
 def test_wide_samples_stay_under_the_limit_too(measure, storage, limit):
@@ -336,6 +311,7 @@ KERNEL = """
 
 
 @needs_proc
+@SLOW
 def test_a_kernel_svm_takes_what_was_planned():
     """The plan was 220 MB, and 350 MB were taken."""
     assert 700 < peak_of(KERNEL) <= 1000  # thousandths of what was planned
@@ -373,5 +349,6 @@ MAPPED = """
 
 @needs_proc
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the peak is set back through /proc")
+@SLOW
 def test_a_mapped_array_larger_than_the_limit_is_never_in_memory(tmp_path):
     assert peak_of(MAPPED, str(tmp_path), "200 MB") <= parse_bytes("200 MB")

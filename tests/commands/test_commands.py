@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -58,11 +59,24 @@ KINDS = {
     "vectors.csv": ("vectors", ["rbf"]),
     "vectors.npz": ("vectors", ["rbf"]),
     "text.csv": ("text", ["edit", "jaro-winkler", "kmers(k=2)", "kmers(k=3)", "kmers(k=4)"]),
-    "sequences.csv": ("sequences", ["kmers(k=1)", "kmers(k=2)", "kmers(k=3)"]),
+    "sequences.csv": ("sequences", ["align-global", "align-local", "kmers(k=1)", "kmers(k=2)", "kmers(k=3)"]),
     "records.csv": ("records", ["gower", "edit[word]"]),
     "series.ts": ("series", ["pieces"]),
     "images": ("images", None),
 }
+
+
+@pytest.mark.parametrize(("basis", "exemplars"), [("20", 20), ("30.0", 30), ("1", 1), ("0.5", 0.5), ("1.0", 1.0)])
+def test_a_basis_is_a_number_or_a_share_as_in_python(folder, tmp_path, basis, exemplars):
+    done = run("train", folder / "vectors.csv", "--no-check", "--json", "--basis", basis, "-o", tmp_path / "model")
+    result = json.loads(done.stdout)
+    wanted = exemplars if isinstance(exemplars, int) else exemplars * result["rows"]
+    assert result["exemplars"] == wanted
+
+
+def test_a_basis_that_is_no_number_is_explained(folder, tmp_path):
+    done = run("train", folder / "vectors.csv", "--basis", "many", "-o", tmp_path / "model", code=2)
+    assert "--basis must be a number of exemplars, like 300, or a share of the rows, like 0.5" in done.stderr
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -98,7 +112,7 @@ def test_similarities_of_a_users_own(folder, tmp_path):
     assert "accuracy  1.0" in done.stdout
     run("evaluate", model, folder / "kernel.npz")
     wrong = run("train", folder / "kernel.npz", "--kind", "precomputed", "--basis", 3, "-o", tmp_path / "n", code=2)
-    assert "--basis must be left out for precomputed similarities" in wrong.stderr
+    assert "--basis cannot be used with precomputed similarities" in wrong.stderr
 
 
 @pytest.fixture(scope="module")
@@ -229,8 +243,17 @@ def test_select_knows_what_to_choose_from(folder, name):
     assert "besvm train" in run("select", folder / name, "-n", "1").stdout
 
 
+def test_a_class_with_one_sample_is_named(folder, tmp_path):
+    lines = (folder / "vectors.csv").read_text() + "\n1,2,3,4,rare\n"
+    (tmp_path / "rare.csv").write_text(lines)
+    said = run("train", tmp_path / "rare.csv", "-o", tmp_path / "m.besvm", "--plan").stderr
+    assert "note: 1 class with a single sample, of which little can be learned: rare" in said
+    assert "note:" not in run("train", folder / "vectors.csv", "-o", tmp_path / "m.besvm", "--plan").stderr
+
+
 def test_help_has_examples_and_options_say_what_they_do():
     for name in ("train", "predict", "evaluate", "select"):
+        assert not re.search(r"--(force|json|plan|debug) +<", run(name, "--help").stdout), "flags take no value"
         shown = run(name, "--help", env={"COLUMNS": "120"}).stdout
         assert f"besvm {name} " in shown
         assert "--debug" in shown

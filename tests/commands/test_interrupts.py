@@ -9,6 +9,7 @@ import pytest
 
 import besvm
 from besvm.commands.interrupts import NOTHING_DONE
+from variants import first_fast
 
 # Ctrl-C comes when a module is first looked for, or at some point of Python's own end
 PRESSED = """
@@ -63,7 +64,7 @@ def table(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
-@pytest.mark.parametrize("moment", ["typer", "besvm.cli.options", "besvm.commands.train", "sklearn"])
+@pytest.mark.parametrize("moment", first_fast(["sklearn", "typer", "besvm.cli.options", "besvm.commands.train"]))
 def test_while_all_is_imported(moment, table):
     done = pressed(moment, "train", table, "-o", table.with_name("m.besvm"))
     assert done == (130, "", f"besvm: {NOTHING_DONE}\n")
@@ -74,7 +75,7 @@ def test_when_the_work_is_done(moment):
     assert pressed(moment, "--version") == (0, f"besvm {besvm.__version__}\n", "")
 
 
-@pytest.mark.parametrize("moment", ["atexit", "teardown"])
+@pytest.mark.parametrize("moment", first_fast(["atexit", "teardown"]))
 def test_when_an_error_was_said(moment):
     code, _, said = pressed(moment, "inspect", "none.besvm")
     assert (code, said.count("\n")) == (2, 1)

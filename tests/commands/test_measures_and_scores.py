@@ -6,7 +6,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from besvm._support.shares import wilson
-from besvm.commands.measures import candidates, chosen, parsed
+from besvm.commands.measures import candidates, chosen, not_installed, parsed
 from besvm.commands.scores import Accuracy, Confusion, natural
 from besvm.commands.training import Check, Recipe, check_trainable
 from besvm.inputs import Data
@@ -45,19 +45,40 @@ def test_measures_as_users_write_them():
     ("text", "data", "sentence"),
     [
         ("rbff", VECTORS, r"--measure must be a known name, got 'rbff'; did you mean 'rbf'\?"),
-        ("rbf[a]", VECTORS, r"--measure can name columns of records, but t.csv holds vectors: 'rbf\[a\]'"),
-        ("edit[nam]", RECORDS, "t.csv has no column 'nam' to compare; it has age, city, name"),
-        ("dtw(windo=1)", SERIES, "--measure: 'dtw' has no parameter 'windo'; it has channels, how, scale, win"),
-        ("dtw(0.1)", SERIES, r"--measure must have parameters like dtw\(key=value\), got '0.1'"),
-        ("dtw((", SERIES, "--measure must be a name, maybe with parameters and columns"),
-        ("H4(2,0)", SERIES, r"--measure H4\(2,0\) compares images, but t.ts holds series"),
-        ("gower", VECTORS, "--measure gower compares records, but t.csv holds vectors"),
-        ("H4(2)", IMAGES, "a measure's shorthand is H, the cell size in pixels"),
+        ("rbf[a]", VECTORS, r"--measure can name a column only for records, but t.csv has vectors, got 'rbf\[a\]'"),
+        ("edit[nam]", RECORDS, "t.csv has no column 'nam' to compare; its columns are age, city, name"),
+        (
+            "dtw(windo=1)",
+            SERIES,
+            "--measure dtw has no parameter 'windo'; its parameters are channels, how, scale, win",
+        ),
+        ("dtw(0.1)", SERIES, r"--measure must have its parameters as key=value, as in dtw\(key=value\), got '0.1'"),
+        ("dtw((", SERIES, "--measure must be a name, optionally with parameters or a column"),
+        ("H4(2,0)", SERIES, r"--measure H4\(2,0\) compares images, but t.ts has series"),
+        ("gower", VECTORS, "--measure gower compares records, but t.csv has vectors"),
+        ("H4(2)", IMAGES, "a measure's shorthand must be H, the cell size in pixels"),
     ],
 )
 def test_measures_that_are_none(text, data, sentence):
     with pytest.raises(ValueError, match=sentence):
         parsed(text, data)
+
+
+def test_alignments_are_for_proteins_and_missing_extras_are_named(monkeypatch):
+    def of(*sequences):
+        return Data(list(sequences), np.array(["a", "b"]), "sequences", ["1", "2"])
+
+    proteins, dna = of("MKWMKWMKW", "KLVKLVKLV"), of("ACGACGACG", "TTATTATTA")
+    kmers = ["kmers(k=1)", "kmers(k=2)", "kmers(k=3)"]
+    assert [measure.label for measure in chosen(proteins, [], "small")] == ["align-global", "align-local", *kmers]
+    assert [measure.label for measure in chosen(dna, [], "small")] == kmers
+    assert not_installed(proteins) == ""
+    monkeypatch.setattr("besvm.commands.measures.find_spec", lambda name: None)
+    assert [measure.label for measure in chosen(proteins, [], "small")] == kmers
+    assert not_installed(proteins) == (
+        "align-global and align-local left out: install besvm with the extra 'bio' to use them"
+    )
+    assert not_installed(dna) == ""
 
 
 def test_usual_measures():
@@ -68,9 +89,9 @@ def test_usual_measures():
     assert isinstance(short.similarity, DTW)
     long = Data(["a text that is longer than forty characters, surely"] * 3, None, "text", list("123"))
     assert chosen(long, [], "small")[0].label == "token-ratio"
-    with pytest.raises(ValueError, match="--size must be small, medium, large, got 'huge'"):
+    with pytest.raises(ValueError, match="--size must be one of small, medium, large, got 'huge'"):
         Recipe(size="huge")
-    with pytest.raises(ValueError, match="there is nothing to choose from"):
+    with pytest.raises(ValueError, match="so there are no measures to choose from"):
         candidates(Data(np.eye(2), None, "precomputed", ["1", "2"], source="k.npy"), [])
 
 
@@ -128,8 +149,11 @@ def test_every_row_is_trained_on_or_tested(y, folds):
 @pytest.mark.parametrize(
     ("y", "sentence"),
     [
-        (None, "t.csv must have a class for every sample to train on, got none; name the column"),
-        (["a", "", "b", ""], "got none for 2 samples, the first being 2; fill them in or leave them out"),
+        (None, "t.csv must have a class for every sample to train on, but has none; name their column"),
+        (
+            ["a", "", "b", ""],
+            "it is missing for 2 samples, the first being 2; fill in the classes, or remove the samples",
+        ),
         (["a"] * 4, "t.csv must have samples of at least two classes, got only a"),
         (["a", "b", "c", "c"], "t.csv must have at least two samples for each class, got 4 samples of 3 classes"),
     ],

@@ -83,12 +83,12 @@ def test_the_curve_alone_saves_nothing(files):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["data.csv"], "say how many exemplars to keep with -n"),
-        (["data.csv", "-n", "ten"], "-n must be a number of exemplars, like 500, or a share, like 0.5, got ten"),
+        (["data.csv"], "give the number of exemplars to keep (-n)"),
+        (["data.csv", "-n", "ten"], "-n must be a number of exemplars, such as 500, or a share, such as 0.5, got ten"),
         (["data.csv", "-n", "50"], "n must be at most 40"),
         (["data.csv", "-n", "0"], "n must be a whole number of at least 1"),
-        (["data.csv", "-n", "10", "--max-loss", "0.1"], "give either n or max_loss"),
-        (["unlabeled.csv", "-n", "10"], "must say the class of every row"),
+        (["data.csv", "-n", "10", "--max-loss", "0.1"], "pass either n or max_loss"),
+        (["unlabeled.csv", "-n", "10"], "must have a class for every row to refit on"),
     ],
 )
 def test_one_sentence_and_nothing_saved(arguments, message, files):
@@ -108,7 +108,7 @@ def test_files_that_are_missing_or_in_the_way(files):
     for arguments in (["-n", "10"], ["-n", "12", "-o", str(there)]):
         done = run(app, ["prune", str(files.path), "data.csv", *arguments])
         assert done.exit_code == 2
-        assert "is there already and is kept" in done.stderr
+        assert "already exists" in done.stderr
     assert there.read_bytes() == b""
     assert run(app, ["prune", str(files.path), "data.csv", "-n", "10", "--force"]).exit_code == 0
     assert saved(there)[0].n_basis_ == 10
@@ -122,3 +122,14 @@ def test_an_interrupt_saves_nothing(files, monkeypatch):
     done = run(app, ["prune", str(files.path), "data.csv", "-n", "10"])
     assert done.exit_code == 130
     assert "interrupted; nothing was written" in done.stderr
+
+
+def test_a_model_of_python_whose_classes_are_numbers(tmp_path, rng, monkeypatch):
+    """A file has them as texts."""
+    monkeypatch.chdir(tmp_path)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    np.savez("data.npz", X=X, y=y)
+    besvm.save(besvm.BESVMClassifier("rbf", basis=20, C=1.0, random_state=0).fit(X, y), "m.besvm")
+    done = run(app, ["prune", "m.besvm", "data.npz", "-n", "8"])
+    assert done.exit_code == 0, done.output
+    assert besvm.load("m-8.besvm").classes_.tolist() == [0, 1, 2]

@@ -45,7 +45,7 @@ def test_what_is_there_is_kept(files, tmp_path):
     page.write_text("years of work")
     done = run(files / "model.besvm", files / "test.csv", "-o", page)
     assert (done.exit_code, page.read_text()) == (2, "years of work")
-    assert "is there already and is kept; choose another name, or pass --force" in done.stderr
+    assert "already exists; choose another name, or add --force" in done.stderr
     done = run(files / "model.besvm", files / "test.csv", "-o", page, "--force", "--training", files / "train.csv")
     assert done.exit_code == 0, done.output
     assert "years of work" not in page.read_text()

@@ -127,7 +127,7 @@ def test_jpeg_is_reduced_while_it_is_decoded(zoo: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("mode", ["F", "I"])
 def test_images_of_more_than_16_bits_are_refused_rather_than_clipped(zoo: Path, mode: str) -> None:
     Image.new(mode, (4, 4), 70_000).save(zoo / "cat" / "0.tif")
-    with pytest.raises(ValueError, match=r"0\.tif: an image must have 8 or 16 bits a color"):
+    with pytest.raises(ValueError, match=r"0\.tif: an image must have 8 or 16 bits per color"):
         load_images(zoo)
 
 
@@ -182,9 +182,9 @@ def test_nothing_readable_is_an_error_even_when_skipping(tmp_path: Path) -> None
 
 
 def test_folders_without_classes_or_images_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="one directory per class"):
+    with pytest.raises(FileNotFoundError, match="one subdirectory per class"):
         load_images(tmp_path / "nowhere")
-    with pytest.raises(ValueError, match="one directory per class"):
+    with pytest.raises(ValueError, match="one subdirectory per class"):
         load_images(tmp_path)
     (tmp_path / "cat").mkdir()
     with pytest.raises(ValueError, match="got none for cat"):

@@ -324,5 +324,5 @@ def test_what_cannot_be_known_is_computed_anew_and_said_so(tmp_path, capsys):
         calls.clear()
         search(["linear", counted], folder=tmp_path, verbose=1, memory_limit=memory_limit)
         assert len(calls) == 100 * 10
-        assert "function is computed anew in every run: its code has no source file" in capsys.readouterr().err
+        assert "function cannot be reused from earlier runs: its code has no source file" in capsys.readouterr().err
         assert [path.name.split("-")[0] for path in sorted(tmp_path.iterdir())] == ["linear", "scores"]

@@ -16,7 +16,7 @@ from besvm.expand.features import SharedFeatures
 from besvm.similarities import RBF
 
 X, y = load_wine(return_X_y=True)
-WARNING = r"the columns of X differ wildly in scale .* the median 0\.8.*StandardScaler"
+WARNING = r"the columns of X have very different scales .* median 0\.8.*StandardScaler"
 
 
 @pytest.mark.parametrize("make", [BESVMClassifier, BasisExpansion, KernelSVMClassifier])

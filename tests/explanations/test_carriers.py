@@ -31,7 +31,7 @@ def test_weights_alone(data):
         assert one.spread is one.nearest is one.explained is None
     assert sum(one.share for one in found) == pytest.approx(1)
     assert "give samples" in str(found)
-    with pytest.raises(ValueError, match="give some, as in carriers"):
+    with pytest.raises(ValueError, match="pass some, as in carriers"):
         found.redundant()
 
 

@@ -11,6 +11,7 @@ import besvm
 from besvm import BESVMClassifier, Measure, explain
 from besvm.measures import mirrored
 from besvm.similarities import Match, Similarity
+from variants import first_fast
 
 
 @pytest.fixture(scope="module")
@@ -93,11 +94,11 @@ def test_some_classes(iris):
     assert why.focus == "virginica"
     assert list(why.decision) == ["virginica"]
     assert explain(model, X[0], classes=["versicolor", "setosa"]).classes == ["versicolor", "setosa"]
-    with pytest.raises(ValueError, match="classes must be among those of the model"):
+    with pytest.raises(ValueError, match="classes must be classes of the model"):
         explain(model, X[0], classes=["rose"])
     with pytest.raises(ValueError, match="got none"):
         explain(model, X[0], classes=[])
-    with pytest.raises(ValueError, match=r"the classes that are explained are \['virginica'\], got 'setosa'"):
+    with pytest.raises(ValueError, match=r"cls must be one of the explained classes, \['virginica'\], got 'setosa'"):
         why.towards("setosa")
 
 
@@ -222,7 +223,7 @@ def kinds():
 
 
 @pytest.mark.parametrize(("measures", "X", "y"), [kind[1:] for kind in kinds()], ids=[kind[0] for kind in kinds()])
-@pytest.mark.parametrize("with_training", [False, True])
+@pytest.mark.parametrize("with_training", first_fast([True, False]))
 def test_every_kind_of_data_can_be_shown(measures, X, y, with_training):
     model = BESVMClassifier(
         measures, basis="auto" if measures == ["precomputed"] else 4, C=1.0, random_state=0, n_jobs=1
@@ -230,9 +231,31 @@ def test_every_kind_of_data_can_be_shown(measures, X, y, with_training):
     sample = X.iloc[3] if hasattr(X, "iloc") else X[3]
     why = explain(model, sample, training=X if with_training else None)
     assert why.prediction == model.predict(X.iloc[3:4] if hasattr(X, "iloc") else X[3:4])[0]
-    why.plot(top=2).canvas.draw()
+    figure = why.plot(top=2, columns=1 if with_training else 2)
+    figure.canvas.draw()
+    boxes = [ax.get_position() for ax in figure.axes]
+    assert min(min(box.x0, box.y0) for box in boxes) >= 0
+    assert max(max(box.x1, box.y1) for box in boxes) <= 1
     Balanced(why.to_html(top=3))
     json.dumps(why.to_dict(matches=True), allow_nan=False)
+
+
+def test_a_figure_in_one_column_on_a_figure_of_pyplot(iris):
+    from matplotlib import pyplot as plt
+
+    model, X, _ = iris
+    why = explain(model, X[0])
+    given = plt.figure()
+    try:
+        assert why.plot(top=3, columns=1, figure=given) is given
+        wide = why.plot(top=3)
+        assert given.get_figwidth() < 0.6 * wide.get_figwidth()
+        assert given.get_figheight() > wide.get_figheight()
+        assert plt.get_fignums() == [given.number]
+    finally:
+        plt.close(given)
+    with pytest.raises(ValueError, match="columns must be 1 or 2, got 3"):
+        why.plot(columns=3)
 
 
 def test_what_an_image_with_all_kinds_of_matches_shows():

@@ -44,7 +44,7 @@ def test_texts_and_tokens():
     words = ["cat", "cart", "dog", "dig"] * 3
     model = BESVMClassifier("edit", basis=4, C=1.0).fit(words, list("ccdd") * 3)
     assert explain(model, "cats").decision == explain(model, ["cats"]).decision
-    with pytest.raises(ValueError, match="explain takes a single sample, got 2; pick one"):
+    with pytest.raises(ValueError, match="explain takes a single sample, got 2; choose one"):
         explain(model, ["cats", "dogs"])
     tokens = BESVMClassifier("edit", basis=4, C=1.0).fit([list(word) for word in words], list("ccdd") * 3)
     assert explain(tokens, list("cats")).decision == pytest.approx(explain(tokens, [list("cats")]).decision)
@@ -70,7 +70,7 @@ def test_structured_records():
 
 def test_several_samples_are_refused(vectors):
     model, X = vectors
-    with pytest.raises(ValueError, match="explain takes a single sample, got 30; pick one"):
+    with pytest.raises(ValueError, match="explain takes a single sample, got 30; choose one"):
         explain(model, X)
     with pytest.raises(ValueError, match="explain takes a single sample, got 2 rows"):
         explain(model, csr_matrix(X[:2]))
@@ -81,13 +81,13 @@ def test_several_samples_are_refused(vectors):
 def test_other_models_are_refused(vectors):
     _, X = vectors
     y = X[:, 0] > 0
-    message = "only models whose features are similarities can be explained"
+    message = "the model to explain must be a fitted BESVMClassifier"
     for model in (LogisticRegression(), LinearSVMClassifier(), make_pipeline(StandardScaler(), LinearSVMClassifier())):
         for function in (lambda m: explain(m, X[0]), lambda m: explain_many(m, X), carriers):
             with pytest.raises(TypeError, match=message):
                 function(model.fit(X, y))
     between = make_pipeline(BasisExpansion("rbf", basis=5), StandardScaler(), LinearSVMClassifier()).fit(X, y)
-    with pytest.raises(TypeError, match="got a LinearSVMClassifier behind a StandardScaler"):
+    with pytest.raises(TypeError, match="got a LinearSVMClassifier after a StandardScaler"):
         explain(between, X[0])
     with pytest.raises(NotFittedError):
         explain(BESVMClassifier(), X[0])

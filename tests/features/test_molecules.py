@@ -42,11 +42,11 @@ def test_molecules_in_other_containers():
 @pytest.mark.parametrize(
     ("bad", "error", "sentence"),
     [
-        ("CC(", ValueError, r"molecule 1, 'CC\(', cannot be read as SMILES"),
-        ("C1CC", ValueError, "molecule 1, 'C1CC', cannot be read"),
-        ("CO(C)(C)C", ValueError, "molecule 1, "),
-        ("", ValueError, "molecule 1, '', cannot be read"),
-        (None, TypeError, "molecules must be SMILES, molecule 1 is None"),
+        ("CC(", ValueError, r"valid SMILES, but molecule 1 is 'CC\('"),
+        ("C1CC", ValueError, "valid SMILES, but molecule 1 is 'C1CC'"),
+        ("CO(C)(C)C", ValueError, "valid SMILES, but molecule 1 is "),
+        ("", ValueError, "valid SMILES, but molecule 1 is ''"),
+        (None, TypeError, "molecules must be SMILES strings, but molecule 1 is None"),
         (3.5, TypeError, "molecule 1 is 3.5"),
     ],
 )

@@ -57,7 +57,7 @@ def test_what_is_no_grid_is_refused(pca, X, sentence):
 
 def test_samples_with_other_cells_are_refused(grids):
     pca = CellPCA(2).fit(grids)
-    with pytest.raises(ValueError, match="cells must have 6 values like those of fit, got 5"):
+    with pytest.raises(ValueError, match="cells must have 6 values like those used in fit, got 5"):
         pca.transform(grids[..., :5])
 
 

@@ -36,7 +36,7 @@ def test_a_sound_file_is_sound(tmp_path, good):
 
 @pytest.mark.parametrize("file", [b"", b"PK\x03\x04", b"\x80\x04\x95", b"x" * 5000, b"\n"])
 def test_no_model(tmp_path, file):
-    refuse(tmp_path, file, "is no besvm model")
+    refuse(tmp_path, file, "is not a besvm model")
 
 
 def test_a_missing_file(tmp_path):
@@ -46,15 +46,15 @@ def test_a_missing_file(tmp_path):
 
 @pytest.mark.parametrize("share", [0.001, 0.01, 0.5, 0.999])
 def test_cut_short(tmp_path, good, share):
-    refuse(tmp_path, good[: max(10, int(share * len(good)))], "cut short")
+    refuse(tmp_path, good[: max(10, int(share * len(good)))], "is incomplete")
 
 
 def test_longer_than_it_was(tmp_path, good):
-    refuse(tmp_path, good + b"more", "altered")
+    refuse(tmp_path, good + b"more", "changed or damaged: its sizes")
 
 
 def test_one_byte_of_the_numbers_is_another(tmp_path, good):
-    refuse(tmp_path, good[:-100] + bytes([good[-100] ^ 1]) + good[-99:], "altered or damaged")
+    refuse(tmp_path, good[:-100] + bytes([good[-100] ^ 1]) + good[-99:], "changed or damaged after it was written")
 
 
 def test_a_newer_format(tmp_path, good):
@@ -123,7 +123,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("which", HOSTILE)
 def test_hostile_descriptions(tmp_path, good, which):
-    refuse(tmp_path, hostile(good, HOSTILE[which]), "get (the file|it) anew")
+    refuse(tmp_path, hostile(good, HOSTILE[which]), "get a new copy")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -160,7 +160,7 @@ def random_change(data, node):
         node = node[key]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_anything_may_be_changed_and_sealed_again(tmp_path_factory, good, data):
     """It is refused by a sentence, or it loads and predicts, or says in prediction what is wrong: never a crash."""
@@ -179,7 +179,7 @@ def test_anything_may_be_changed_and_sealed_again(tmp_path_factory, good, data):
 
 def test_a_function_cannot_be_saved(tmp_path):
     model = BESVMClassifier(lambda a, b: -abs(a[0] - b[0]), basis=5, n_jobs=1, random_state=0).fit(X.tolist(), Y)
-    with pytest.raises(TypeError, match=r"a Python function cannot be saved, and .*measures.*register it"):
+    with pytest.raises(TypeError, match=r"a Python function cannot be saved, but .*measures.*register it"):
         besvm.save(model, tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
 
@@ -234,5 +234,5 @@ def test_describe_reads_no_arrays(tmp_path, good):
     assert found["class"] == "BESVMClassifier"
     assert found["bytes"] == len(good)
     path.write_bytes(b"nothing")
-    with pytest.raises(ModelFileError, match="is no besvm model"):
+    with pytest.raises(ModelFileError, match="is not a besvm model"):
         describe(path)

@@ -64,13 +64,13 @@ def test_parts_of_series_with_gaps_that_lead_outside(tmp_path, dilation):
     model = BESVMClassifier("series-parts", basis=6, random_state=0, C=1.0).fit(SERIES, Y)
     model._map.expander.measures[0].exemplars["dilation"][0] = dilation
     besvm.save(model, tmp_path / "model")
-    with pytest.raises(ValueError, match=f"the dilation of a part must be 1 to 512, got {dilation}"):
+    with pytest.raises(ValueError, match=f"the dilation of a part must be from 1 to 512, got {dilation}"):
         besvm.load(tmp_path / "model").predict(SERIES)
 
 
 def test_parts_of_series_of_another_length(tmp_path, saved):
     file = hostile(saved("series-parts", SERIES), lambda d: similarity_of(d).update(length=7))
-    loads_but_says(tmp_path, file, SERIES, r"parts must come as an array \(parts, 7\)")
+    loads_but_says(tmp_path, file, SERIES, r"parts must be an array \(parts, 7\)")
 
 
 @pytest.mark.parametrize("regions", [1 << 20, 1 << 40, -1, 0])
@@ -99,7 +99,7 @@ def test_a_sparse_matrix_with_places_outside(tmp_path, saved, key, value):
     _, description, _ = parts(file)
     number = measure_of(description)["exemplars"][key]
     wrong = np.array([value], description["arrays"][number]["dtype"]).tobytes()
-    refuse(tmp_path, with_bytes(file, number, wrong), "no sound model")
+    refuse(tmp_path, with_bytes(file, number, wrong), "not a valid model")
 
 
 def test_a_sparse_matrix_whose_rows_end_where_they_began(tmp_path, saved):
@@ -126,7 +126,7 @@ def test_empty_arrays_that_are_long(tmp_path, saved, shape):
     def change(description):
         description["arrays"][measure_of(description)["exemplars"]["n"]]["shape"] = shape
 
-    refuse(tmp_path, hostile(saved("linear", VECTORS), change), "describes an array that it does not hold")
+    refuse(tmp_path, hostile(saved("linear", VECTORS), change), "describes an array that it does not contain")
 
 
 def test_an_array_of_fields_without_fields(tmp_path, saved):
@@ -140,7 +140,7 @@ def test_truth_values_that_are_neither(tmp_path, saved):
     file = saved("series-parts", SERIES)
     _, description, _ = parts(file)
     number = measure_of(description)["exemplars"]["fields"]["normalized"]["n"]
-    refuse(tmp_path, with_bytes(file, number, b"\x80" * 6), "describes an array that it does not hold")
+    refuse(tmp_path, with_bytes(file, number, b"\x80" * 6), "describes an array that it does not contain")
 
 
 def test_characters_that_do_not_exist(tmp_path):
@@ -148,7 +148,7 @@ def test_characters_that_do_not_exist(tmp_path):
     file = (tmp_path / "good").read_bytes()
     _, description, _ = parts(file)
     number = description["model"]["state"]["classes_"]["n"]
-    refuse(tmp_path, with_bytes(file, number, b"\x00\x00\x11\x00"), "describes an array that it does not hold")
+    refuse(tmp_path, with_bytes(file, number, b"\x00\x00\x11\x00"), "describes an array that it does not contain")
 
 
 def test_rounds_without_number(tmp_path, saved):

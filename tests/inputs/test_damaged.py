@@ -1,6 +1,8 @@
 """Files altered at random are read or refused in one sentence: never a crash, never another error."""
 
+import contextlib
 import io
+import os
 import random
 
 import numpy as np
@@ -91,3 +93,43 @@ def test_altered_files_are_read_or_refused(name, tmp_path):
             continue
         assert len(data.names) == len(data) == sum(len(block) for block in stream(path, kind=kind, rows=2))
         assert data.y is None or len(data.y) == len(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("t.csv", b"a,b,y\n1,2,0\n3,4\n" + b"5,6,1\n" * 9),
+        ("t.arff", b"@attribute a numeric\n@data\n1\n2,3\n4\n"),
+        ("t.ts", b"@data\n1,2\n1,2:3,4\n5,6\n"),
+        ("u.tsv", b"1\t" + b"\t".join(b"%d" % k for k in range(12)) + b"\n1\tx\n1\t1\n"),
+    ],
+)
+def test_a_file_that_is_refused_is_closed_at_once(tmp_path, name, data):
+    """The traceback of an error is kept, and must not keep the file: freed in any order, it would warn of itself."""
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="must") as error:
+        read(path)
+    assert error.tb is not None
+    assert not held_open(path)
+
+
+@pytest.mark.parametrize("classes", [b"a\n" * 5, b"a\n" * 5000])
+def test_a_file_of_classes_that_does_not_fit_is_closed_at_once(tmp_path, classes):
+    path, labels = tmp_path / "t.txt", tmp_path / "labels.txt"
+    path.write_bytes(b"one\n" * 4500)
+    labels.write_bytes(classes)
+    with pytest.raises(ValueError, match="must have") as error:
+        read(path, labels=labels)
+    assert error.tb is not None
+    assert not held_open(path)
+    assert not held_open(labels)
+
+
+def held_open(path):
+    """Return whether this process has a file open."""
+    links = []
+    for number in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):  # the listing's own
+            links.append(os.readlink(f"/proc/self/fd/{number}"))
+    return str(path) in links

@@ -33,7 +33,7 @@ def test_unlike_or_large_images_become_small(folder):
     (folder / ".hidden").mkdir()
     data = read(folder)
     assert data.X.shape == (7, 32, 32, 3)
-    assert data.said == "pets: 7 images in 2 classes, made 32 x 32 pixels; left out, as no images: 1 file"
+    assert data.said == "pets: 7 images in 2 classes, made 32 x 32 pixels; 1 file that is not an image left out"
 
 
 def test_images_without_classes(folder):
@@ -50,18 +50,20 @@ def test_what_cannot_be_read_is_named_or_left_out(folder, capsys):
         read(folder)
     data = read(folder, skip_unreadable=True)
     assert data.names[:2] == ["cats/0.png", "cats/2.png"]
-    assert "left out: " in capsys.readouterr().err
+    assert "skipped: " in capsys.readouterr().err
     for path in folder.rglob("*.png"):
         path.write_bytes(b"no image")
-    with pytest.raises(ValueError, match=r"pets must hold samples that can be read, got none"):
+    with pytest.raises(ValueError, match=r"pets must have samples that can be read, got none"):
         read(folder, skip_unreadable=True)
 
 
 def test_folders_that_hold_no_classes(folder):
     (folder / "birds").mkdir()
-    with pytest.raises(ValueError, match=r"every class of pets must have an image, got none in birds; fill or remove"):
+    with pytest.raises(
+        ValueError, match=r"every class in pets must have at least one image, got none in birds; add images or remove"
+    ):
         read(folder)
-    with pytest.raises(ValueError, match=r"birds must hold a folder of images for each class, or images, got neither"):
+    with pytest.raises(ValueError, match=r"birds must have images, or one folder of images per class, got neither"):
         read(folder / "birds")
     (folder / "birds").rmdir()
     with pytest.raises(ValueError, match=r"pets must hold text, but is a folder of images"):

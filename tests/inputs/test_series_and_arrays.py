@@ -43,17 +43,21 @@ def test_ts(write):
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("2.0", "?", "line 9 of t.ts must hold a series without missing values, got '?' at moment 2; fill it in"),
-        ("2.0", "NaN", "line 9 of t.ts must hold a series without missing values, got 'NaN' at moment 2"),
+        ("2.0", "?", "line 9 of t.ts must have no missing values, got '?' at time point 2; fill it in"),
+        ("2.0", "NaN", "line 9 of t.ts must have no missing values, got 'NaN' at time point 2"),
         ("2.0", "two", "line 9 of t.ts must hold numbers, got 'two'"),
-        ("1.0,2.0,3.0:1", "1.0,2.0:3.0:1", "line 9 of t.ts must have channels of one length, got 2 and 1 moments"),
-        ("4.0,5.0,6.0:2", "4.0:5.0:2", "line 10 of t.ts must have 1 channel, as line 9 has, got 2"),
-        ("1.0,2.0,3.0:1", "1.0,2.0,3.0", "line 9 of t.ts must have a class behind the last colon, got no colon"),
-        ("@timeStamps false", "@timeStamps true", "t.ts must have series at even moments, but says @timeStamps true"),
-        ("@missing false", "@missing perhaps", "t.ts must say true or false behind @missing, got 'perhaps'"),
-        ("@data", "data", "line 8 of t.ts must begin with @, as all before @data, got 'data'"),
-        ("@data\n1.0,2.0,3.0:1\n4.0,5.0,6.0:2\n", "", "t.ts must have a line @data before the series, got none"),
-        ("1.0,2.0,3.0:1\n4.0,5.0,6.0:2\n", "", "t.ts must hold a series on a line, but has none"),
+        (
+            "1.0,2.0,3.0:1",
+            "1.0,2.0:3.0:1",
+            "line 9 of t.ts must have channels of the same length, got 2 and 1 time points",
+        ),
+        ("4.0,5.0,6.0:2", "4.0:5.0:2", "line 10 of t.ts must have 1 channel, as line 9 does, got 2"),
+        ("1.0,2.0,3.0:1", "1.0,2.0,3.0", "line 9 of t.ts must have a class after the last colon, got no colon"),
+        ("@timeStamps false", "@timeStamps true", "t.ts must have evenly spaced series, but has @timeStamps true"),
+        ("@missing false", "@missing perhaps", "t.ts must have true or false after @missing, got 'perhaps'"),
+        ("@data", "data", "line 8 of t.ts must begin with @, like all lines before @data, got 'data'"),
+        ("@data\n1.0,2.0,3.0:1\n4.0,5.0,6.0:2\n", "", "t.ts must have a line @data before the series, but has none"),
+        ("1.0,2.0,3.0:1\n4.0,5.0,6.0:2\n", "", "t.ts must have one series per line, but has none"),
     ],
 )
 def test_broken_ts(write, old, new, sentence):
@@ -68,7 +72,7 @@ def test_ucr_tsv_has_the_class_first_and_shorter_series_end_in_nan(write):
     assert (data.kind, data.X.shape, data.y.tolist()) == ("series", (2, 12), ["1", "-1"])
     data = read(write("u.tsv", f"1\t{line}\n2\t{line[:10]}" + "\tNaN" * 7 + "\n"))
     assert [len(one) for one in data.X] == [12, 5]
-    with pytest.raises(ValueError, match=r"line 1 of u.tsv must hold a series without missing values, got 'NaN' at"):
+    with pytest.raises(ValueError, match=r"line 1 of u.tsv must have no missing values, got 'NaN' at"):
         read(write("u.tsv", f"1\t0\tNaN\t{line}\n"))
     assert read(write("few.tsv", "1\t2\t3\n4\t5\t6\n")).kind == "vectors"
 
@@ -152,10 +156,10 @@ def test_arrays_that_lie(tmp_path):
     np.save(path, np.zeros((4, 2)))
     whole = path.read_bytes()
     path.write_bytes(whole[:-8])
-    with pytest.raises(ValueError, match=r"a.npy must hold 64 bytes, as its header says, got 56; it is damaged"):
+    with pytest.raises(ValueError, match=r"a.npy must have 64 bytes according to its header, got 56; it is damaged"):
         read(path)
     path.write_bytes(whole.replace(b"(4, 2)", b"(4, 9)"))
-    with pytest.raises(ValueError, match=r"a.npy must hold 288 bytes, as its header says, got 64"):
+    with pytest.raises(ValueError, match=r"a.npy must have 288 bytes according to its header, got 64"):
         read(path)
     path.write_bytes(whole.replace(b"(4, 2), }       ", b"(99999999999, 2)"))
     with pytest.raises(ValueError, match=r"a.npy must (hold|be)"):
@@ -164,10 +168,10 @@ def test_arrays_that_lie(tmp_path):
     with pytest.raises(ValueError, match=r"its header is damaged or unknown"):
         read(path)
     np.save(path, np.array([{}, {}], dtype=object))
-    with pytest.raises(ValueError, match=r"a.npy must hold numbers or texts, got Python objects, which are never"):
+    with pytest.raises(ValueError, match=r"a.npy must hold numbers or texts, got Python objects, which besvm never"):
         read(path)
     np.save(path, np.float64(3))
-    with pytest.raises(ValueError, match=r"a.npy must hold an array with a row for every sample, got shape \(\)"):
+    with pytest.raises(ValueError, match=r"a.npy must hold an array with one row per sample, got shape \(\)"):
         read(path)
     np.save(path, np.zeros((0, 3)))
     with pytest.raises(ValueError, match=r"a.npy must hold samples, but is empty"):
@@ -180,32 +184,36 @@ def test_arrays_with_gaps(tmp_path, shape, odd):
     X = np.zeros(shape)
     X[2, 1] = odd
     np.save(tmp_path / "a.npy", X)
-    with pytest.raises(ValueError, match=rf"^row 3 of a.npy must hold finite numbers, got {odd}; fill it in or leave"):
+    with pytest.raises(
+        ValueError, match=rf"^row 3 of a.npy must hold finite numbers, got {odd}; fill it in, or remove"
+    ):
         list(stream(tmp_path / "a.npy", rows=1))
 
 
 def test_arrays_that_a_model_does_not_compare(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((4, 2)))
     known = {"kind": "vectors", "columns": dict.fromkeys("abc", "number")}
-    with pytest.raises(ValueError, match=r"^a.npy must have 3 columns, as the model compares, got 2$"):
+    with pytest.raises(ValueError, match=r"^a.npy must have 3 columns, as the training data did, got 2$"):
         stream(tmp_path / "a.npy", **known)
 
 
 def test_archives_that_lie(tmp_path):
     path = tmp_path / "a.npz"
-    with pytest.raises(ValueError, match=r"a.npz must hold a class for each of 3 rows, got 2"):
+    with pytest.raises(ValueError, match=r"a.npz must have a class for each of its 3 rows, got 2"):
         read(saved(path, X=np.eye(3), y=[1, 2]))
-    with pytest.raises(ValueError, match=r"a.npz must hold a class for every row in y, got shape \(3, 3\)"):
+    with pytest.raises(ValueError, match=r"a.npz must have one class for every row in y, got shape \(3, 3\)"):
         read(saved(path, X=np.eye(3), y=np.eye(3)))
-    with pytest.raises(ValueError, match=r"a.npz must hold an array X, and y with the classes, got \['A', 'B'\]"):
+    with pytest.raises(
+        ValueError, match=r"a.npz must have an array named X, and one named y with the classes, got \['A', 'B'\]"
+    ):
         read(saved(path, A=np.eye(3), B=np.eye(3)))
     path.write_bytes(b"PK no zip")
-    with pytest.raises(ValueError, match=r"a.npz must be an .npz file, but is damaged or another file"):
+    with pytest.raises(ValueError, match=r"a.npz must be an .npz file, but is damaged or of another type"):
         read(path)
     saved(path, X=np.eye(3), y=[1, 2, 3])
     with zipfile.ZipFile(path) as archive:
         member = archive.read("X.npy")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("X.npy", member[:128].replace(b"(3, 3)", b"(9, 9)") + bytes(10_000_000))
-    with pytest.raises(ValueError, match=r"a.npz must hold 648 bytes, as its header says, got 10,000,000"):
+    with pytest.raises(ValueError, match=r"a.npz must have 648 bytes according to its header, got 10,000,000"):
         read(path)

@@ -66,7 +66,7 @@ def test_standard_input_is_read_as_it_comes(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("none.csv", "must be a file or folder, but there is none of that name"),
+        ("none.csv", "must be a file or folder, but does not exist"),
         ("data.xyz", "data.xyz must be a folder of images, an image, or a file that ends in .csv"),
         ("empty.csv", "empty.csv must hold samples, but is empty"),
         ("empty.ts", "empty.ts must hold samples, but is empty"),

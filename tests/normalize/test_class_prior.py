@@ -78,9 +78,9 @@ def test_weighted_features_still_have_mean_norm_one(rng):
 
 def test_balancing_needs_the_classes_of_the_exemplars(rng):
     X, y = rng.normal(size=(20, 2)), np.repeat([0, 1], 10)
-    with pytest.raises(ValueError, match="needs class labels; give y"):
+    with pytest.raises(ValueError, match="needs class labels; pass y"):
         BasisExpansion("rbf", normalize=MeanNorm(balanced=True)).fit(X)
-    with pytest.raises(ValueError, match="their classes are not known"):
+    with pytest.raises(ValueError, match="the classes of exemplars passed as basis are unknown"):
         BESVMClassifier("rbf", basis=Exemplars([[0.0, 0.0]]), normalize=MeanNorm(balanced=True)).fit(X, y)
 
 
@@ -89,6 +89,6 @@ def test_columns_of_a_block_of_similarities_have_no_class(rng):
     X, y = rng.normal(size=(20, 2)), np.arange(20) % 3
     S = RBF(gamma=1.0)(X, rng.normal(size=(7, 2)))
     for options in ({"normalize": MeanNorm(balanced=True)}, {"multi_class": "ovo-pair-basis"}):
-        with pytest.raises(ValueError, match="their classes are not known"):
+        with pytest.raises(ValueError, match="the classes of exemplars passed as basis are unknown"):
             BESVMClassifier("precomputed", **options).fit(S, y)
     assert BESVMClassifier("precomputed").fit(S, y).basis_rows_ == [None]

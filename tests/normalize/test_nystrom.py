@@ -158,7 +158,7 @@ def test_exemplars_given_outright_and_precomputed_similarities(rng):
     precomputed = BasisExpansion("precomputed", basis=rows, normalize=Nystrom()).fit_transform(rbf_kernel(X, gamma=1.0))
     assert_allclose(outright, by_rows, atol=1e-6)
     assert_allclose(precomputed, by_rows, atol=1e-6)
-    with pytest.raises(ValueError, match=r"which must be square \(30 x 30\) for this, got 30 x 4"):
+    with pytest.raises(ValueError, match=r"must be square \(30 x 30\) for this normalization, got 30 x 4"):
         BasisExpansion("precomputed", normalize=Nystrom()).fit(rbf_kernel(X, X[:4]))
 
 

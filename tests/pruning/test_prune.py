@@ -233,6 +233,7 @@ def test_a_copy_of_an_exemplar_goes_before_the_one_that_is_needed(data):
     assert len(np.unique(kept % 12)) >= 10
 
 
+@pytest.mark.slow
 def test_beats_random_choices(digits):
     X, y = digits
     model = BESVMClassifier("rbf", basis=200, C=1.0, random_state=0, probability=False).fit(X[:900], y[:900])
@@ -302,19 +303,19 @@ def test_a_greedy_selection_is_pruned_as_the_model_inside(data):
 @pytest.mark.parametrize(
     ("n", "options", "error", "message"),
     [
-        (61, {}, ValueError, "n must be at most 60, the number of exemplars that the model has, got 61"),
-        (0, {}, ValueError, "n must be a whole number of at least 1 or a share"),
-        (-3, {}, ValueError, "n must be a whole number of at least 1 or a share"),
-        (1.5, {}, ValueError, "n must be a whole number of at least 1 or a share"),
-        (True, {}, ValueError, "n must be a whole number of at least 1 or a share"),
-        ("ten", {}, ValueError, "n must be a whole number of at least 1 or a share"),
-        (float("nan"), {}, ValueError, "n must be a whole number of at least 1 or a share"),
-        (None, {}, ValueError, "give either n or max_loss, got n=None and max_loss=None"),
-        (10, {"max_loss": 0.1}, ValueError, "give either n or max_loss, got n=10 and max_loss=0.1"),
+        (61, {}, ValueError, "n must be at most 60, the number of exemplars in the model, got 61"),
+        (0, {}, ValueError, "n must be a whole number of at least 1, or a share"),
+        (-3, {}, ValueError, "n must be a whole number of at least 1, or a share"),
+        (1.5, {}, ValueError, "n must be a whole number of at least 1, or a share"),
+        (True, {}, ValueError, "n must be a whole number of at least 1, or a share"),
+        ("ten", {}, ValueError, "n must be a whole number of at least 1, or a share"),
+        (float("nan"), {}, ValueError, "n must be a whole number of at least 1, or a share"),
+        (None, {}, ValueError, "pass either n or max_loss, got n=None and max_loss=None"),
+        (10, {"max_loss": 0.1}, ValueError, "pass either n or max_loss, got n=10 and max_loss=0.1"),
         (None, {"max_loss": -0.1}, ValueError, "max_loss must be a share of the rows"),
         (None, {"max_loss": "half"}, ValueError, "max_loss must be a share of the rows"),
-        (10, {"random": -1}, ValueError, "random must be how many random choices"),
-        (10, {"random": 0.5}, ValueError, "random must be how many random choices"),
+        (10, {"random": -1}, ValueError, "random must be the number of random choices"),
+        (10, {"random": 0.5}, ValueError, "random must be the number of random choices"),
         (10, {"learn": "all"}, ValueError, "learn must be 'both' or 'margins' or 'labels', got 'all'"),
         (10, {"curve": "yes"}, ValueError, "curve must be True or False, got 'yes'"),
         (10, {"random_state": "x"}, ValueError, "random_state must be a whole number"),
@@ -338,10 +339,10 @@ def test_rows_that_do_not_fit_the_model_are_refused(data):
         (X[:0], y[:0], "0 sample"),
         (X, y[:100], "240 rows and 100 labels"),
         (X, None, "y to be passed"),
-        (X, np.where(y == 2, 7, y), "got 7, which it does not know; fit it anew"),
+        (X, np.where(y == 2, 7, y), "y must have only classes that the model knows, got 7; fit a new model"),
         (X[y < 2], y[y < 2], "rows of every class of the model, got none of 2"),
         (X[:2], y[:2], "rows of every class of the model, got none of 2"),
-        (X, y.astype(str), "got '0', which it does not know"),
+        (X, y.astype(str), "only classes that the model knows, got '0'"),
     ]:
         with pytest.raises(ValueError, match=message):
             besvm.prune(model, 10, bad_X, bad_y)
@@ -352,9 +353,9 @@ def test_models_that_cannot_be_pruned_are_refused(data):
     with pytest.raises(NotFittedError):
         besvm.prune(classifier(), 10, X, y)
     for other in (LinearSVMClassifier().fit(X, y), SVC().fit(X, y), "model.besvm"):
-        with pytest.raises(TypeError, match="prune takes a fitted BESVMClassifier, got a"):
+        with pytest.raises(TypeError, match="prune needs a fitted BESVMClassifier, got a"):
             besvm.prune(other, 10, X, y)
-    with pytest.warns(UserWarning, match="leaves all weights zero"):
+    with pytest.warns(UserWarning, match="makes all weights zero"):
         empty = classifier(penalty="l1", C=1e-9).fit(X, y)
     with pytest.raises(ValueError, match="the model must have exemplars to choose from"):
         besvm.prune(empty, 1, X, y)
@@ -363,7 +364,7 @@ def test_models_that_cannot_be_pruned_are_refused(data):
 def test_rows_too_few_to_hold_any_out_are_said(data):
     X, y = data
     model = classifier().fit(X, y)
-    with pytest.raises(ValueError, match="some rows must be held out"):
+    with pytest.raises(ValueError, match="at least one class must have two different rows"):
         besvm.prune(model, 10, X[:3], y[:3])
     assert besvm.prune(model, 10, X[:3], y[:3], curve=False).n_basis_ == 10
 
@@ -373,7 +374,7 @@ def test_classes_of_exemplars_are_never_guessed_from_other_rows(options, data):
     X, y = data
     model = classifier(**options).fit(X[:120], y[:120])
     assert besvm.prune(model, 10, X[:120], y[:120]).n_basis_ == 10
-    with pytest.raises(ValueError, match="known only with the rows that the model was trained on"):
+    with pytest.raises(ValueError, match="known only from the rows that the model was trained on"):
         besvm.prune(model, 10, X[120:], y[120:])
 
 

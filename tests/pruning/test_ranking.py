@@ -15,7 +15,7 @@ from besvm.pruning.sizes import grid
 from besvm.pruning.stage import Stage
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(2, 8), st.integers(1, 3), st.integers(1, 3))
 def test_drops_what_the_rest_can_best_do_without(seed, n, most, n_classes):
     rng = np.random.default_rng(seed)

@@ -72,7 +72,7 @@ def test_labels_read_as_texts_are_understood():
 
 
 def test_labels_of_something_else_are_refused():
-    with pytest.raises(ValueError, match=r"classes that the model knows, cat, dog, got 3, 4; is the label column"):
+    with pytest.raises(ValueError, match=r"classes that the model knows, cat, dog, got 3, 4; is this the label column"):
         joint_classes(np.array(["cat", "dog"]), np.array([3, 4]))
 
 

@@ -74,7 +74,7 @@ def test_the_page_says_what_the_model_does(digit_page, digit_model, frames):
     assert "How indefinite is rigid?" in text
     assert "positive semi-definite" in text.lower()
     assert "Expected calibration error" in text
-    assert "Would fewer exemplars do?" in text
+    assert "How much do the strongest exemplars decide?" in text
     matches = found["matches-0"]
     assert len(matches) == TRIED
     assert matches[0]["0-0"]["grid"] == [12, 12]
@@ -274,7 +274,7 @@ def test_bad_input_gets_a_sentence(digit_model, frames, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="samples must be a whole number of at least 1, got 0"):
         write_page(digit_model, data, path, samples=0)
     with pytest.raises(
-        ValueError, match=r"training must be the data that the model was fitted with, of at least \d+ rows, got 5"
+        ValueError, match=r"training must be the data that the model was fitted on, with at least \d+ rows, got 5"
     ):
         write_page(digit_model, data, path, training=frames[0][:5])
     with pytest.raises(ValueError, match="classes that the model knows"):
@@ -284,7 +284,7 @@ def test_bad_input_gets_a_sentence(digit_model, frames, tmp_path, monkeypatch):
         write_page(digit_model, data, tmp_path / "file" / "page.html", samples=1)
     assert not path.exists()
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ImportError, match=r"writing the page needs jinja2; install besvm\[report\]"):
+    with pytest.raises(ImportError, match="writing the page needs jinja2; install besvm with the extra 'report'"):
         write_page(digit_model, data, path)
 
 

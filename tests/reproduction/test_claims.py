@@ -184,12 +184,12 @@ def test_page_counts_our_claims_by_themselves(build):
     assert claims[0].origin == PAPER
     page = Page([Section(Experiment("x", "y", "z"), claims=claims, n_test=10_000)], "about", "a small version")
     in_html, in_markdown = html_page(page), build["markdown_page"](page, "figures")
-    assert in_html.count("1 sentence: 1 holds.") == 1
-    assert in_html.count("1 sentence: 1 does not hold.") == 1
+    assert in_html.count("1 claim: 1 holds.") == 1
+    assert in_html.count("1 claim: 1 does not hold.") == 1
     assert in_html.count("Holds if a &gt; b.") == 2
     assert "standard error of about 0.5%" in in_html
     assert '<p class="warning">a small version</p>' in in_html
-    assert tally([claims[1], claims[1]]) == "2 sentences: 2 do not hold."
+    assert tally([claims[1], claims[1]]) == "2 claims: 2 do not hold."
     assert "**a small version**" in in_markdown
     assert "| theirs | 1 and 0 | a > b | holds |" in in_markdown
 

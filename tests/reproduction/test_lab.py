@@ -20,6 +20,7 @@ def test_larger_basis_begins_with_the_smaller(lab):
     assert sorted(rows) == sorted(first[IndexBasis(per_class=8)(lab.images[first], lab.labels[first], None, None)])
 
 
+@pytest.mark.slow
 def test_lab_trains_the_classifier_of_the_library(lab):
     """Cached similarities, put side by side and normalized, give what BESVMClassifier gives from images."""
     rows, test = lab.train_rows(), lab.test_rows

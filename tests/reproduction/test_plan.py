@@ -179,5 +179,5 @@ def test_estimates_grow_with_the_data(make_lab, lab, tmp_path):
 def test_experiments_by_name():
     assert [experiment.name for experiment in experiments()] == list(MODULES)
     assert [experiment.name for experiment in experiments(["toy", "eigs"])] == ["eigs", "toy"]
-    with pytest.raises(ValueError, match="no experiment is called 'table 1'; there are baselines, full"):
+    with pytest.raises(ValueError, match="there is no experiment 'table 1'; choose from baselines, full"):
         experiments(["table 1"])

@@ -69,6 +69,7 @@ def everything(tmp_path_factory):
     return out, run(out)
 
 
+@pytest.mark.slow
 def test_everything(everything):
     out, output = everything
     assert "cells" in output.split("\n")[0]  # the plan comes first
@@ -91,6 +92,7 @@ def test_everything(everything):
     assert not list(out.rglob("*.part"))
 
 
+@pytest.mark.slow
 def test_page_of_everything(everything, build):
     out, _ = everything
     page, figures = (out / "index.html").read_text(), figures_of(out)
@@ -109,12 +111,14 @@ def test_page_of_everything(everything, build):
     assert all(claim.sentence in in_markdown for section in kept.sections for claim in section.claims)
 
 
+@pytest.mark.slow
 def test_nothing_is_run_twice(everything):
     out, _ = everything
     plan = invoke("--plan", "--data", "digits", "--out", out).stdout
     assert len(re.findall(r" done\s*\n", plan)) == len(MODULES)
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_page_of_everything_in_a_browser(everything):
     out, _ = everything
@@ -182,6 +186,7 @@ def test_killed_or_interrupted_it_goes_on_where_it_was(tmp_path):
     assert not list(tmp_path.rglob("*.part"))
 
 
+@pytest.mark.slow
 def test_page_shows_all_that_was_ever_run(tmp_path):
     """Run in parts, the page is whole; the figure of model sizes is drawn from two other experiments."""
     done = invoke("sparsity", "--data", "digits", "--out", tmp_path)
@@ -229,6 +234,7 @@ def test_files_of_others_are_left_alone(tmp_path, monkeypatch, out, options):
         assert ("got an empty text" if not out else "must be a new or empty folder") in done.stderr
 
 
+@pytest.mark.slow
 def test_a_folder_of_ours_keeps_what_else_is_put_there(tmp_path):
     run(tmp_path, "toy")
     mine = [tmp_path / name for name in ("notes.part", "cache/mine.npy", "notes/index.html", "tables/draft.tex")]
@@ -244,7 +250,7 @@ def test_a_limit_within_which_nothing_can_be_run_is_no_success(tmp_path):
     done = invoke("toy", "eigs", "--data", "digits", "--out", tmp_path / "out", "--memory-limit", "1 kB")
     assert done.exit_code == 2
     assert re.search(
-        r"nothing can be run within 1.0 kB: the smallest cell needs .* MB; raise --memory-limit", done.stderr
+        r"nothing can be run within 1.0 kB, because the smallest cell needs .* MB; raise --memory-limit", done.stderr
     )
     assert not (tmp_path / "out").exists()
 
@@ -261,11 +267,11 @@ def test_a_cell_whose_file_was_altered_is_run_again(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["table"], "no experiment is called 'table'; there are baselines"),
+        (["table"], "there is no experiment 'table'; choose from baselines"),
         (["toy", "--data", "nowhere"], "nowhere"),
         (["toy", "--memory-limit", "much"], "memory_limit must be"),
         (["toy", "--cache-limit", "lots"], "cache_limit must be"),
-        (["toy", "--out", __file__], "--out must be a folder, there already or to be made"),
+        (["toy", "--out", __file__], "--out must be a folder, new or existing"),
     ],
 )
 def test_bad_input_gets_one_sentence(tmp_path, arguments, says):
@@ -280,7 +286,7 @@ def test_without_matplotlib_nothing_is_begun(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = invoke("toy", "--data", "digits", "--out", tmp_path / "out")
     assert done.exit_code == 2
-    assert done.stderr == "besvm: drawing the figures needs matplotlib; install besvm[plots]\n"
+    assert done.stderr == "besvm: drawing the figures needs matplotlib; install besvm with the extra 'plots'\n"
     assert not (tmp_path / "out").exists()
 
 

@@ -168,10 +168,13 @@ def test_row_numbers_count_all_rows_and_these_are_trained_on(digits, kind):
 
 def test_a_basis_that_leaves_nothing_to_hold_out_is_refused(split):
     X, y = split[:2]
-    with pytest.raises(ValueError, match=r"must leave 60 of the 300 rows to be held out, got 250 of them; lower valid"):
+    with pytest.raises(
+        ValueError,
+        match=r"the 250 rows of the basis are always trained on, so 60 of the 300 rows cannot be held out; lower valid",
+    ):
         select(basis=np.arange(250)).fit(X, y)
     assert select(basis=np.arange(240), n_measures=1).fit(X, y)._sizes == (240, 60, 4)
-    with pytest.raises(ValueError, match=r"basis rows must lie between 0 and 299 \(there are 300 rows\), got 300"):
+    with pytest.raises(ValueError, match=r"basis rows must be between 0 and 299 \(there are 300 rows\), got 300"):
         select(basis=[300]).fit(X, y)
 
 
@@ -187,7 +190,7 @@ def test_the_columns_of_precomputed_similarities_go_with_the_rows(digits, basis)
 
 def test_validation_labels_that_are_all_unknown_are_refused(split):
     X, y, X_val, y_val = split
-    with pytest.raises(ValueError, match=r"y_val must hold some of the classes of y, 0, 1, 2, 3, 4, \.\.\.; got none"):
+    with pytest.raises(ValueError, match=r"y_val must contain classes of y \(0, 1, 2, 3, 4, \.\.\.\), but has none"):
         select().fit(X, y, X_val, y_val.astype(str))
 
 

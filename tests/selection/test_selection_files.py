@@ -118,6 +118,7 @@ GreedySelection(names, n_measures=3, basis=30, random_state=0, folder=sys.argv[1
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch):
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     for _ in range(5):  # to the middle of the second step

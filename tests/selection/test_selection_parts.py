@@ -12,7 +12,7 @@ from besvm.measures import as_measures
 from besvm.selection.split import hold_out
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.integers(1, 40), st.data())
 def test_side_by_side_is_hstack(tmp_path_factory, widths, n, data):
     rng = np.random.default_rng(0)

@@ -70,7 +70,7 @@ def test_the_plot_shows_every_trial_and_the_path(split):
         ({"min_gain": np.nan}, "min_gain must be a finite number or None, got nan"),
         ({"min_gain": "some"}, "min_gain must be a finite number or None, got 'some'"),
         ({"candidates": []}, "must name at least one similarity"),
-        ({"folder": "x", "random_state": None}, "random_state must be a whole number where a folder is given"),
+        ({"folder": "x", "random_state": None}, "random_state must be a whole number if you give a folder"),
         ({"C": -1}, "C must be a positive number, got -1"),
         ({"normalize": "max"}, "normalize must be"),
     ],
@@ -83,7 +83,7 @@ def test_bad_parameters_are_explained(split, params, sentence):
 @pytest.mark.parametrize("inside", ["", "deeper"])
 def test_a_folder_that_is_a_file_is_explained(split, tmp_path, inside):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match=r"folder must be a folder, there already or to be made, got '.*file"):
+    with pytest.raises(ValueError, match=r"folder must be a folder, new or existing, got '.*file"):
         select(folder=tmp_path / "file" / inside).fit(*split)
 
 

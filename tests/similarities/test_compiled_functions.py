@@ -131,7 +131,7 @@ def test_an_error_of_a_compiled_function_names_the_pair():
             [1.0, 2.0],
             r"must return a number, got NoneType for the pair \(np.float64\(1.0\), np.float64\(1.0\)\)",
         ),
-        (far, [1.0, 2.0], r"numba cannot compile the similarity function 'far' for such items \(.*\); call it on two"),
+        (far, [1.0, 2.0], r"numba cannot compile the similarity function 'far' for these items \(.*\); call it on two"),
         (
             far,
             ["a", "b"],

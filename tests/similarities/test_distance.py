@@ -77,5 +77,5 @@ def test_what_is_no_distance_form_or_scale_is_refused(params, sentence, rng):
 
 
 def test_a_scale_from_the_data_needs_fit():
-    with pytest.raises(ValueError, match=r"FromDistance\(scale='auto'\) takes its scale from the training rows"):
+    with pytest.raises(ValueError, match=r"FromDistance\(scale='auto'\) needs the training rows to choose its scale"):
         FromDistance()([[1.0]], [[2.0]])

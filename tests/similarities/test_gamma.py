@@ -83,7 +83,7 @@ def test_weights_must_fit_the_rows(similarity):
     assert has_fit_parameter(similarity, "sample_weight")
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         similarity.fit(np.eye(3), sample_weight=[1, 1])
-    with pytest.raises(ValueError, match="needs a row that weighs more than 0"):
+    with pytest.raises(ValueError, match="needs at least one row with a weight above 0"):
         similarity.fit(np.eye(3), sample_weight=np.zeros(3))
 
 
@@ -94,5 +94,7 @@ def test_gamma_of_huge_and_tiny_numbers(similarity, rng):
     for k in (400, -400):
         assert similarity.fit(np.ldexp(X, k)).gamma_ == pytest.approx(np.ldexp(expected, -k * order))
     if order == 2:
-        with pytest.raises(ValueError, match=r"needs X neither huge nor tiny, got about 1e1\d\d; scale X"):
+        with pytest.raises(
+            ValueError, match=r"needs values that are neither huge nor tiny, got about 1e1\d\d; scale X"
+        ):
             similarity.fit(np.ldexp(X, 600))

@@ -15,6 +15,7 @@ from sklearn.base import clone
 import reference_grid as reference
 from besvm._support.threads import workers
 from besvm.similarities import Deformable, Linear, Rigid, resolve
+from variants import first_fast
 
 DTYPES = ["float32", "float64", "float16", "int8", "uint8", "int64", "bool"]
 
@@ -53,7 +54,7 @@ def cases(draw):
 
 
 @pytest.mark.parametrize("plain", ["", pytest.param("1", marks=pytest.mark.slow)], ids=["vectors", "plain"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(case=cases())
 def test_equal_to_the_naive_loops(plain, case):
     A, B, rigid, local, rigid_penalty, local_penalty, cosine, moving = case
@@ -75,7 +76,7 @@ def test_equal_to_the_naive_loops(plain, case):
         assert_close(got, wanted, A, B)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(cases())
 def test_rigid_equal_to_the_naive_loops(case):
     A, B, radius, _, penalty, *_ = case
@@ -93,7 +94,7 @@ each_measure = pytest.mark.parametrize("measure", MEASURES, ids=str)
 
 
 @each_measure
-@pytest.mark.parametrize("shape", [(4, 4, 31), (3, 6, 32), (1, 5, 3), (1, 1, 1)], ids=str)
+@pytest.mark.parametrize("shape", first_fast([(3, 6, 32), (1, 1, 1), (4, 4, 31), (1, 5, 3)], 2), ids=str)
 def test_shapes(measure, shape):
     A, B = grids(7, *shape), grids(17, *shape, seed=1)[:2]
     parameters = measure.get_params()

@@ -368,7 +368,7 @@ def test_mirrored_makes_a_measure_of_anything():
     named = mirrored(Measure("rbf", features=flat(), basis=7, name="near"))
     assert (named.label, named.basis) == ("near|mirror", 7)
     assert named.features is not None
-    with pytest.raises(TypeError, match="one measure"):
+    with pytest.raises(TypeError, match="a single measure"):
         mirrored(["rbf", "linear"])
 
 

@@ -40,7 +40,7 @@ def test_a_part_finds_its_best_place_as_the_naive_loop_does(options, rng):
 
 
 @given(st.integers(1, 4), st.integers(1, 3), st.integers(1, 2), st.integers(0, 5), st.integers(0, 5), st.integers(1, 3))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_any_shape_gives_what_the_naive_loop_gives(size, regions, stride, wider, higher, depth):
     rng = np.random.default_rng(size + 7 * wider)
     least = size + (regions - 1) * stride
@@ -122,9 +122,13 @@ def test_pixels_are_between_0_and_1():
     ("parts", "grids", "sentence"),
     [
         (Parts(9, 1), np.zeros((2, 8, 12, 1)), "9 x 9 must be no larger than the samples, but sample 0 is 8 x 12"),
-        (Parts(5, 3), [np.zeros((9, 9, 1)), np.zeros((6, 9, 1))], "3 x 3 regions are finer than the 2 x 5 places"),
-        (Parts(3), np.zeros((2, 8, 8)), r"got \(2, 8, 8\); of images, take features=Pixels"),
-        (Parts(3), [np.zeros((8, 8, 1)), np.zeros((8, 8, 3))], "number 1, .* bring gray and color"),
+        (
+            Parts(5, 3),
+            [np.zeros((9, 9, 1)), np.zeros((6, 9, 1))],
+            "parts of 5 x 5 have 2 x 5 places in sample 1, got 3 x 3 regions",
+        ),
+        (Parts(3), np.zeros((2, 8, 8)), r"got \(2, 8, 8\); for images, use features=Pixels"),
+        (Parts(3), [np.zeros((8, 8, 1)), np.zeros((8, 8, 3))], "grid 1 has .* make all images gray or all color"),
         (Parts(3), np.full((1, 8, 8, 1), np.nan), "finite numbers.* grid 0"),
         (Parts(3), np.full((1, 8, 8, 1), 1e30), "small enough to square in float32"),
         (Parts(0), np.zeros((1, 8, 8, 1)), "size must be a whole number of at least 1, got 0"),
@@ -134,9 +138,9 @@ def test_pixels_are_between_0_and_1():
         (Parts(3, components=0), np.zeros((1, 8, 8, 1)), "components must be None or a whole number"),
         (Parts(3, pool=("max", "max")), np.zeros((1, 8, 8, 1)), "pool must be 'max', 'mean' or"),
         (Parts(3, pool="sum"), np.zeros((1, 8, 8, 1)), "pool must be 'max', 'mean' or"),
-        (SeriesParts(9), np.zeros((3, 8)), "9 moments must be no longer than the series, but series 0 has 8"),
-        (SeriesParts(3), [np.zeros(8), np.zeros((2, 8))], "as many channels each"),
-        (SeriesParts(3), [np.zeros(8), np.full(8, np.nan)], "series 1 has nan at moment 0; fill in"),
+        (SeriesParts(9), np.zeros((3, 8)), "9 time points must be no longer than the series, but series 0 has 8"),
+        (SeriesParts(3), [np.zeros(8), np.zeros((2, 8))], "the same number of channels"),
+        (SeriesParts(3), [np.zeros(8), np.full(8, np.nan)], "series 1 has nan at time point 0; fill in"),
         (SeriesParts(1), np.zeros((3, 8)), "length must be a whole number of at least 2"),
         (SeriesParts(3, normalized=2), np.zeros((3, 8)), "normalized must be a share"),
         (SeriesParts(3, max_dilation=0), np.zeros((3, 8)), "max_dilation must be None or"),
@@ -150,7 +154,7 @@ def test_what_cannot_be_cut_is_refused_with_a_sentence(parts, grids, sentence):
 def test_parts_of_another_kind_are_refused(rng):
     color, gray = rng.random((4, 8, 8, 3)), rng.random((4, 8, 8, 1))
     parts = Parts(3, 1).fit(color)
-    with pytest.raises(ValueError, match="must have 27 values like those the whitening was learned from, got 9"):
+    with pytest.raises(ValueError, match="must have 27 values like those used in fit, got 9"):
         parts(gray, parts.draw(color, 1, rng).items)
     with pytest.raises(ValueError, match=r"shape \(parts, 3, 3, values\), got \(4, 8, 8, 3\)"):
         parts(color, color)
@@ -158,7 +162,7 @@ def test_parts_of_another_kind_are_refused(rng):
         Parts(3, 1)(color, parts.draw(color, 1, rng).items)
     with pytest.raises(ValueError, match="must compare vectors, got Rigid"):
         Parts(3, 1, whiten=None, similarity="rigid").fit(color)
-    with pytest.raises(ValueError, match="how the features change in the mirror"):
+    with pytest.raises(ValueError, match="mirror=True works with the features of Pixels, CellColor and FHOG"):
         Parts(3, mirror=True).behind(object())
 
 

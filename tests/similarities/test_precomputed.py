@@ -84,13 +84,17 @@ def test_a_square_cut_by_cross_validation_keeps_its_layers():
 @pytest.mark.parametrize(
     ("measures", "X", "sentence"),
     [
-        ("precomputed", behind(Z), "layer must say which of the 2 matrices in X is meant, from 0 on, got None"),
-        (Precomputed(2), behind(Z), "layer must say which of the 2 matrices in X is meant, from 0 on, got 2"),
-        (Precomputed("a"), behind(Z), "layer must say which of the 2 matrices in X is meant, from 0 on, got 'a'"),
+        ("precomputed", behind(Z), "layer must be the number of one of the 2 matrices in X, counting from 0, got None"),
+        (Precomputed(2), behind(Z), "layer must be the number of one of the 2 matrices in X, counting from 0, got 2"),
+        (
+            Precomputed("a"),
+            behind(Z),
+            "layer must be the number of one of the 2 matrices in X, counting from 0, got 'a'",
+        ),
         (
             ["precomputed"] * 2,
             behind(Z)[:, :, [0, 1, 1]],
-            "as many matrices as 'precomputed' measures, 2, got 3; leave",
+            "as many matrices as 'precomputed' measures, 2, got 3; remove",
         ),
         (["precomputed"] * 2, Z @ Z.T, r"needs X of shape \(samples, exemplars, matrices\), got \(60, 60\)"),
         (["precomputed"] * 2, np.stack([Z @ Z.T] * 2, axis=1), r"needs X of shape .* got \(60, 2, 60\)"),
@@ -101,6 +105,7 @@ def test_which_matrix_is_meant_must_be_clear(measures, X, sentence):
         BESVMClassifier(measures).fit(X, y)
 
 
+@pytest.mark.slow
 def test_a_matrix_mapped_from_a_file_is_not_copied_into_memory(tmp_path, rng):
     n, n_exemplars = 24_000, 2500  # a sample of 64 MB is taken for the solver
     labels = np.arange(n) % 2

@@ -25,7 +25,7 @@ def test_an_unknown_name_suggests_the_nearest(typo, meant):
 def test_what_resolve_refuses():
     with pytest.raises(ValueError, match="`besvm similarities` lists all of them"):
         resolve("zzzzzzzz")
-    with pytest.raises(TypeError, match="with the brackets"):
+    with pytest.raises(TypeError, match="with parentheses"):
         resolve(RBF)
     with pytest.raises(TypeError, match="must be a name, a Similarity, or a function"):
         resolve(3)
@@ -50,7 +50,7 @@ def test_what_register_refuses():
     assert register("rbf")(RBF) is RBF  # the same class again, as when a notebook's cell is run twice
     with pytest.raises(ValueError, match="the name 'rbf' already belongs to"):
         register("rbf")(Broken)
-    with pytest.raises(TypeError, match="takes a subclass of Similarity"):
+    with pytest.raises(TypeError, match="needs a subclass of Similarity"):
         register("nothing")(dict)
 
 

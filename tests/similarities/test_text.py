@@ -55,7 +55,7 @@ texts = st.lists(st.text("abc é日", max_size=12), max_size=6)
 
 @pytest.mark.parametrize("name", [*MEASURES, *OF_WORDS])
 @given(A=texts, B=texts)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_they_equal_the_naive_loop(name, A, B):
     similarity, naive = (MEASURES | OF_WORDS)[name]
     block = similarity(A, B)
@@ -65,7 +65,7 @@ def test_they_equal_the_naive_loop(name, A, B):
 
 @pytest.mark.parametrize("name", MEASURES)
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_tokens_are_compared_as_characters_are(name, data):
     similarity, naive = MEASURES[name]
     items = st.lists(st.lists(st.sampled_from(["the", "rose", -1, -2, 300, ("a", 1)]), max_size=8), max_size=5)
@@ -151,6 +151,12 @@ def test_what_is_no_text_is_refused_by_number(name, item, sentence):
         similarity(["anna", item], ["anna"])
 
 
+@pytest.mark.parametrize("bad", [None, float("nan"), 3])
+def test_an_exemplar_that_is_no_text_is_named_and_not_the_texts_around_it(bad):
+    with pytest.raises(TypeError, match=r"texts must be strings, but text 1 is (None|nan|3)"):
+        Edit(scale=1)(["anna"], ["anna", bad, "maria"])
+
+
 @pytest.mark.parametrize("bad", [None, 3, "text", 2.5])
 def test_what_is_no_list_of_tokens_is_refused_by_number(bad):
     with pytest.raises(TypeError, match="items must be strings, or all of them lists of tokens, but item 1 is"):
@@ -169,7 +175,7 @@ def test_words_of_lists_are_refused():
 
 
 def test_several_columns_are_refused():
-    with pytest.raises(ValueError, match="a table must have one column, of texts, got 2"):
+    with pytest.raises(ValueError, match="a table must have a single column of texts, got 2"):
         Edit(scale=1)(pd.DataFrame({"a": ["x"], "b": ["y"]}), ["x"])
 
 

@@ -76,7 +76,7 @@ def test_a_piece_of_a_sequence_is_found_by_local_alignment():
     assert found.score.tolist() == [1]
     assert found.place.tolist() == [[10]]
     assert parts.alignment("PPPP", "W").place.tolist() == [[0]]
-    with pytest.raises(ValueError, match="sequence 0 has 'J' at place 1"):
+    with pytest.raises(ValueError, match="sequence 0 has 'J' at position 1"):
         parts(["AJA"], ["ARN"])
 
 

@@ -9,8 +9,9 @@ from besvm.solver.l1 import solve_l1
 from besvm.solver.problem import Problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("intercept", ["free", "penalized", "none"])
-@pytest.mark.parametrize("dtype", [np.float32, pytest.param(np.float64, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_separable_rows_of_very_different_weights_converge(rng, intercept, dtype):
     X = rng.normal(size=(60, 50))
     labels = (X @ rng.normal(size=50) > 0).astype(int)

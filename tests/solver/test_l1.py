@@ -11,6 +11,7 @@ from besvm.blocks import MemoryBlocks
 from besvm.solver.l1 import solve_l1
 from besvm.solver.l1_model import FIRST_SET
 from stores import one_vs_rest
+from variants import first_fast
 
 INTERCEPTS = ["free", "penalized", "none"]
 
@@ -29,7 +30,7 @@ def violations(got, X, y, C, weights=None, intercept="free"):
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0, 10.0])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", first_fast([np.float32, np.float64]))
 def test_reaches_liblinears_objective(problem_data, C, dtype):
     X, y = problem_data
     X = X - 2.9  # far from the origin LIBLINEAR takes minutes
@@ -45,7 +46,7 @@ def test_reaches_liblinears_objective(problem_data, C, dtype):
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", first_fast([3, 2]))
 def test_equals_proximal_gradient_steps(problem_data, intercept, n_classes, rng):
     X, y = problem_data
     X, y = X[y < n_classes][:90, :12] - 2.0, y[y < n_classes][:90]
@@ -69,7 +70,7 @@ def many_features(rng, n=300, D=600):
 
 
 @given(st.integers(0, 10**6), st.sampled_from(INTERCEPTS))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_no_condition_of_optimality_is_violated(seed, intercept):
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(4, 30)), int(rng.integers(1, 40))
@@ -99,13 +100,14 @@ def separable(kind, n, D):
     return X, (score + 0.3 * rng.normal(size=n) > 0).astype(int)
 
 
-SIZES = [(50, 500, 1), (50, 500, 100), pytest.param(100, 1000, 100, marks=pytest.mark.slow), (200, 500, 10)]
+SIZES = first_fast([(50, 500, 1), (50, 500, 100), (100, 1000, 100), (200, 500, 10)])  # n, D, C
 
 
 @pytest.mark.parametrize("kind", ["independent", "correlated"])
-@pytest.mark.parametrize(("n", "D", "C"), SIZES)
+@pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.filterwarnings("ignore:Liblinear failed to converge")  # at C = 100 it never does, and is still far off
-def test_the_default_tolerance_is_enough_where_classes_are_separable(kind, n, D, C):
+def test_the_default_tolerance_is_enough_where_classes_are_separable(kind, size):
+    n, D, C = size
     X, y = separable(kind, n, D)
 
     def objective(w, b):
@@ -123,7 +125,7 @@ def test_the_default_tolerance_is_enough_where_classes_are_separable(kind, n, D,
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("C", first_fast([1.0, 0.01, 100.0]))
 def test_the_gap_bounds_the_distance_to_the_optimum(problem_data, intercept, C):
     X, y = problem_data
     best = solve_l1(MemoryBlocks(X), one_vs_rest(y), C, intercept=intercept, tol=1e-10).objective

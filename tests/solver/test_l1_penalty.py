@@ -40,6 +40,7 @@ def test_warm_starts_follow_a_path_of_c(problem_data):
         np.testing.assert_allclose(model.coef_, alone.coef_, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_probabilities_are_worth_having(digits):
     X, y = digits
     model = BESVMClassifier("rbf", basis=200, penalty="l1", random_state=0).fit(X[:900], y[:900])
@@ -129,7 +130,7 @@ def test_a_measure_without_exemplars_is_not_computed_any_more(digits):
 
 def test_a_constant_classifier_says_that_it_is_one(digits):
     X, y = digits[0][:200], np.array([1] * 150 + [0] * 50)
-    with pytest.warns(UserWarning, match="leaves all weights zero: every sample is given one and the same class"):
+    with pytest.warns(UserWarning, match="makes all weights zero: every sample gets the same class"):
         model = BESVMClassifier(basis=40, penalty="l1", C=1e-6).fit(X, y)
     assert model.coef_.shape == (1, 0)
     assert model.n_basis_ == 0

@@ -32,7 +32,7 @@ def test_reaches_liblinears_objective(problem_data, C):
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["free", "penalized", "none"]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_gradient_vanishes_at_the_solution(seed, intercept):
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(3, 30)), int(rng.integers(1, 40))

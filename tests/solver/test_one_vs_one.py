@@ -104,7 +104,7 @@ def test_changing_the_parameter_does_not_change_the_fitted_model(four_classes):
 
 def test_own_exemplars_must_have_a_class(four_classes):
     X, y = four_classes
-    with pytest.raises(ValueError, match="their classes are not known; give row numbers"):
+    with pytest.raises(ValueError, match=r"exemplars passed as basis are unknown.*; pass row numbers"):
         BESVMClassifier(RBF(1.0), basis=Exemplars(X[:5]), multi_class="ovo-pair-basis").fit(X, y)
 
 
@@ -119,13 +119,13 @@ def test_gather_is_fancy_indexing(rng):
 def test_own_exemplars_of_every_two_classes_are_needed(four_classes):
     X, y = four_classes
     first = np.flatnonzero(y == "a")[:5]
-    with pytest.raises(ValueError, match="the basis holds none of b and c; choose a basis of all classes"):
+    with pytest.raises(ValueError, match="the basis has none of b or c; use a basis with exemplars of all classes"):
         BESVMClassifier("rbf", basis=first, multi_class="ovo-pair-basis").fit(X, y)
 
 
 def test_own_exemplars_cannot_be_told_apart_after_nystrom(four_classes):
     X, y = four_classes
-    with pytest.raises(ValueError, match="which mixes them; choose multi_class='ovo' or 'ovr'"):
+    with pytest.raises(ValueError, match="mixes exemplars; use multi_class='ovo' or 'ovr'"):
         BESVMClassifier("rbf", basis=20, normalize=Nystrom(), multi_class="ovo-pair-basis").fit(X, y)
 
 

@@ -33,8 +33,17 @@ def test_the_first_rank_is_paid_by_passes_and_never_above_the_last(size):
     assert 4 * ROWS_EACH * last_rank(size) * size <= max(2**30, 4 * ROWS_EACH * 2048**2)
 
 
-def test_it_grows_with_c_and_stays_below_what_it_may_be(rng):
+def test_what_is_alike_outside_its_span_costs_no_passes(rng):
+    """However large it is: a preconditioner of all directions took most of the time, and saved two passes."""
     X, y = falling(rng)
+    result = solve(MemoryBlocks(X), one_vs_rest(y), 1e4)
+    assert result.converged.all()
+    assert result.preconditioner.rank == first_rank(*X.shape, 3)
+    assert result.n_passes < 60
+
+
+def test_it_grows_with_c_and_stays_below_what_it_may_be(rng):
+    X, y = falling(rng, power=1.2)
     blocks, problem = MemoryBlocks(X), one_vs_rest(y)
     first = first_rank(*X.shape, 3)
     small, large = solve_path(blocks, problem, [1e-3, 1e4])

@@ -80,6 +80,14 @@ def test_no_class_is_held_out_whole(rng, copies):
     assert (fold == N_FOLDS).all() if copies < N_FOLDS else (np.bincount(fold) == copies // N_FOLDS).all()
 
 
+def test_of_very_many_rows_fewer_than_a_fifth_are_held_out(rng, monkeypatch):
+    monkeypatch.setattr("besvm.solver.calibration.MOST_HELD_OUT", 300)
+    X, y = unit_rows(rng, 6000)
+    held_out = folds_of(X, y) == 0
+    assert 290 <= held_out.sum() <= 310
+    assert np.ptp(np.bincount(y[held_out]) / np.bincount(y)) < 0.005  # of every class alike
+
+
 def normalized_blobs(rng):
     X, y = make_blobs(600, 20, centers=3, cluster_std=8.0, random_state=0)
     return normalize(X), y

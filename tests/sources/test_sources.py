@@ -1,10 +1,12 @@
 """Rows that are not in memory: every source gives the model that the array gives, and is checked as it is read."""
 
+import os
 import pickle
 
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -19,6 +21,7 @@ from besvm.datasets import load_images
 from besvm.measures import mirrored
 from besvm.similarities import SeriesParts
 from besvm.sources import ArraySource, BlockSource, ImageFolder, ParquetSource, RowSource
+from variants import first_fast
 
 
 class Duck:
@@ -108,7 +111,7 @@ def same(one, other, X, source):
 
 
 @pytest.mark.usefixtures("few_at_a_time")
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", first_fast([np.float32, np.float64]))
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_source_gives_the_model_of_the_array(kind, dtype, digits, tmp_path):
     X, y = digits[0][:300, ::4].astype(dtype), digits[1][:300]
@@ -122,7 +125,7 @@ def test_every_source_gives_the_model_of_the_array(kind, dtype, digits, tmp_path
     same(*linear, X, source)
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int64, bool])
+@pytest.mark.parametrize("dtype", first_fast([np.int64, np.uint8, bool]))
 def test_integers_are_converted_as_they_are_read(dtype, digits, tmp_path):
     X, y = digits[0][:300].astype(dtype), digits[1][:300]
     for kind in ("memmap", "duck", "blocks"):
@@ -209,7 +212,7 @@ def test_a_column_of_classes_comes_with_a_parquet_source(tmp_path):
     with pytest.raises(ValueError, match="X must be finite, got nan in row 1; remove or replace such rows"):
         BESVMClassifier(basis=2).fit(source, [0, 1, 1])
     files.write_table(arrow.table({"n": ["x"]}), tmp_path / "b.parquet")
-    with pytest.raises(ValueError, match=r"must have the same columns, got others in b\.parquet"):
+    with pytest.raises(ValueError, match=r"must have the same columns, but b\.parquet has others"):
         ParquetSource(tmp_path, "n")
     (tmp_path / "b.parquet").write_bytes(b"cut")
     with pytest.raises(ValueError, match=r"b\.parquet must be a Parquet file, but cannot be read"):
@@ -293,13 +296,15 @@ def test_a_source_must_keep_its_length_and_width(rng):
     array = Duck(X)
     source = ArraySource(array)
     array.array = X[:90]
-    with pytest.raises(ValueError, match=r"must keep its shape, \(100, 3\), got \(90, 3\); open it anew"):
+    with pytest.raises(ValueError, match=r"must keep its shape, \(100, 3\), got \(90, 3\); open it again"):
         BESVMClassifier(basis=10).fit(source, y)
     for n, wrong in ((90, "got at least 100"), (110, "got only 100")):
         source = BlockSource(lambda: np.array_split(X, 7), n)
-        with pytest.raises(ValueError, match=f"a source must keep its length, {n} rows, {wrong}; say how many"):
+        with pytest.raises(
+            ValueError, match=f"a source must keep its length, {n} rows, {wrong}; pass the right number"
+        ):
             BESVMClassifier(basis=10).fit(source, np.arange(n) % 2)
-    for width, wrong in ((2, r"got blocks of rows of shape \(2,\) and \(3,\)"), (3, "must keep its type, float64")):
+    for width, wrong in ((2, r"got blocks with rows of shape \(2,\) and \(3,\)"), (3, "must keep its type, float64")):
         other = rng.normal(size=(50, width)).astype(complex if width == 3 else float)
         source = BlockSource(lambda other=other: [X[:50], other], 100)
         with pytest.raises(ValueError, match=wrong):
@@ -323,10 +328,63 @@ def test_what_is_no_source_is_refused(rng):
         BlockSource(iter([np.ones((3, 2))]), 3)
     with pytest.raises(ValueError, match="n must be the number of rows"):
         BlockSource(lambda: [np.ones((3, 2))], 0)
-    with pytest.raises(ValueError, match="make_blocks must give 5 rows, got none"):
+    with pytest.raises(ValueError, match="make_blocks must yield 5 rows, got none"):
         BlockSource(list, 5)
     with pytest.raises(ValueError, match=r"at least one row|0 sample"):
         BESVMClassifier().fit(Duck(np.ones((0, 3))), [])
     model = BESVMClassifier(basis=5).fit(rng.normal(size=(30, 3)), np.arange(30) % 2)
     with pytest.raises(ValueError, match="X has 2 features, but BESVMClassifier is expecting 3"):
         model.predict(Duck(np.ones((5, 2))))
+
+
+@pytest.mark.parametrize("source", [ArraySource(np.arange(20.0).reshape(10, 2)), BlockSource(lambda: [["a"] * 10], 10)])
+def test_rows_that_are_none(source):
+    for rows, sentence in [
+        (np.ones(4, bool), "a mask must have as many entries as there are rows, 10, got 4"),
+        ([0.5, 1.7], "rows must be whole numbers or a mask, in one dimension, got float64"),
+        ([10], "rows must lie between 0 and 9, got 10 to 10"),
+        ([[1, 2]], "rows must be whole numbers or a mask, in one dimension"),
+    ]:
+        for look in (source.take, source.__getitem__):
+            with pytest.raises(IndexError, match=sentence):
+                look(rows)
+    with pytest.raises(IndexError, match="a source is indexed by rows alone, got 2 indices"):
+        source[:, 0]
+    assert len(source[np.arange(10) < 3]) == 3
+    assert np.array_equal(source.take([-1]), source[9:])
+
+
+def test_a_file_that_is_cut_short_is_refused_before_it_is_read(tmp_path):
+    """The system ends a process that reads what is no longer there."""
+    np.save(tmp_path / "X.npy", np.ones((100_000, 4)))
+    source = ArraySource(np.load(tmp_path / "X.npy", mmap_mode="r"))
+    assert source[99_999:].sum() == 4
+    os.truncate(tmp_path / "X.npy", 50_000)
+    with pytest.raises(ValueError, match=r"must keep its length, but .*X.npy' was cut from 3,200,128 to 50,000 bytes"):
+        source[:10]
+    (tmp_path / "X.npy").unlink()  # which takes nothing away from who has it mapped
+
+
+@pytest.mark.parametrize("block", [None, 3, csr_array(np.eye(3))])
+def test_blocks_that_are_none(block):
+    with pytest.raises(TypeError, match="blocks must be arrays, or lists of samples, got a"):
+        BlockSource(lambda: [block], 10)
+
+
+def test_samples_without_a_shape_are_no_vectors():
+    source = BlockSource(lambda: [[[1.0, 2.0]] * 10], 10)
+    with pytest.raises(ValueError, match="X must hold rows of numbers of one shape to be compared as vectors"):
+        BESVMClassifier("rbf").fit(source, np.arange(10) % 2)
+
+
+def test_columns_of_parquet_that_are_none(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"a": [1.0, 2.0], "b": [3.0, 4.0]}), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="columns must have different names, got 'b' twice"):
+        ParquetSource(tmp_path / "t.parquet", ["b", "b"])
+    with pytest.raises(ValueError, match=r"columns must be among \['a', 'b'\], got \[\]"):
+        ParquetSource(tmp_path / "t.parquet", [])
+    with pytest.raises(ValueError, match=r"name must be that of a column, one of \['a', 'b'\], got 'zz'"):
+        ParquetSource(tmp_path / "t.parquet").column("zz")

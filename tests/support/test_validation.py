@@ -9,8 +9,9 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, MeanNormScaler
+from besvm._support.parameters import make_rng
 from besvm._support.threads import workers
-from besvm._support.validation import check_block, check_sample_weight, check_vectors, make_rng
+from besvm._support.validation import check_block, check_sample_weight, check_vectors
 from besvm.baselines import DualBESVMClassifier, KernelSVMClassifier, LineSearchMKL
 from besvm.selection import GreedySelection
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from besvm._support.extras import optional
 from besvm._support.public import public
-from besvm._support.row_source import RowSource, is_dask
+from besvm._support.row_source import RowSource, is_dask, row_numbers
 
 
 @public("besvm.sources")
@@ -22,6 +24,7 @@ class DaskSource(RowSource):
     Parameters
     ----------
     collection : dask.array.Array, dask.dataframe.DataFrame or Series, or dask.bag.Bag
+        What holds the rows.
 
     Examples
     --------
@@ -32,11 +35,10 @@ class DaskSource(RowSource):
            [1., 1., 1.]])
     """
 
-    gap = 1 << 14  # rows within a partition are had together
-
     def __init__(self, collection: Any) -> None:
         import dask
 
+        check_workers(_current_client())
         self.partitions = _partitions(collection)  # delayed
         if hasattr(collection, "chunks") and not np.isnan(collection.chunks[0]).any():
             lengths = list(collection.chunks[0])
@@ -49,8 +51,16 @@ class DaskSource(RowSource):
         lengths = [length for length in lengths if length]
         self.ends = np.cumsum([0, *lengths]).tolist()
         one = as_samples(one)
+        several = hasattr(collection, "columns") and not isinstance(one, list)
+        self.columns = [str(name) for name in collection.columns] if several else None  # their names, of a frame
         shape, dtype = ((), np.dtype(object)) if isinstance(one, list) else (one.shape[1:], one.dtype)
         super().__init__((self.ends[-1], *shape), dtype)
+
+    def head(self) -> Any:
+        """Return the first row, with the names of its columns if they have any."""
+        if self.columns is None:
+            return self[:1]
+        return optional("pandas", "a Dask DataFrame").DataFrame(self[:1], columns=self.columns)
 
     def read(self, first: int, stop: int) -> Any:
         import dask
@@ -59,21 +69,44 @@ class DaskSource(RowSource):
         found = dask.compute(
             *[dask.delayed(_cut)(self.partitions[k], max(0, first - self.ends[k]), stop - self.ends[k]) for k in places]
         )
-        return [item for part in found for item in part] if self.dtype == object else np.concatenate(found)
+        return self._joined(found)
+
+    def take(self, rows: Any) -> Any:
+        """Return some rows, in any order, picked where the partitions are: only they travel, and all at once."""
+        import dask
+
+        wanted, places = np.unique(row_numbers(rows, len(self)), return_inverse=True)
+        cuts = np.searchsorted(wanted, self.ends)
+        found = dask.compute(
+            *[
+                dask.delayed(_picked)(part, wanted[cuts[k] : cuts[k + 1]] - self.ends[k])
+                for k, part in enumerate(self.partitions)
+                if cuts[k] < cuts[k + 1]
+            ]
+        )
+        picked = self._joined(found) if found else self[:0]
+        return [picked[place] for place in places] if self.dtype == object else picked[places]
+
+    def _joined(self, parts: Sequence[Any]) -> Any:
+        return [item for part in parts for item in part] if self.dtype == object else np.concatenate(parts)
 
 
 def as_samples(part: Any) -> Any:
     """Return the rows of a partition: an array, or a list of anything."""
     if hasattr(part, "iloc"):
-        texts = part.ndim == 1 or part.shape[1] == 1
-        part = part.to_numpy()
-        if part.dtype.kind not in "biuf":
-            if not texts:
-                raise ValueError(
-                    "a Dask DataFrame must have columns of numbers, or one column of texts, got others beside it; "
-                    "select the columns to be compared"
-                )
-            return part.reshape(len(part)).tolist()
+        dtypes = [part.dtype] if part.ndim == 1 else list(part.dtypes)
+        if all(getattr(dtype, "kind", "O") in "biuf" for dtype in dtypes):
+            plain = all(
+                isinstance(dtype, np.dtype) for dtype in dtypes
+            )  # others have marks of their own for what is missing
+            mixed = any(dtype.kind == "b" for dtype in dtypes) and any(dtype.kind != "b" for dtype in dtypes)
+            return part.to_numpy() if plain and not mixed else part.to_numpy(dtype=np.float64, na_value=np.nan)
+        if len(dtypes) > 1:
+            raise ValueError(
+                "a Dask DataFrame must have columns of numbers, or one column of texts, got other columns as well; "
+                "select the columns to be compared"
+            )
+        return part.to_numpy().reshape(len(part)).tolist()
     return part if isinstance(part, np.ndarray) else list(part)
 
 
@@ -86,11 +119,18 @@ def _partitions(collection: Any) -> list[Any]:
 
 
 def _head(part: Any) -> Any:
-    return part.iloc[:1] if hasattr(part, "iloc") else list(part)[:1]
+    if hasattr(part, "iloc"):
+        return part.iloc[:1]
+    return part[:1] if isinstance(part, np.ndarray) else list(part)[:1]
 
 
 def _cut(part: Any, first: int, stop: int) -> Any:
     return as_samples(part)[first:stop]
+
+
+def _picked(part: Any, places: np.ndarray) -> Any:
+    samples = as_samples(part)
+    return [samples[place] for place in places] if isinstance(samples, list) else samples[places]
 
 
 def in_memory(y: Any) -> Any:
@@ -98,8 +138,11 @@ def in_memory(y: Any) -> Any:
     return y.compute() if is_dask(y) else y
 
 
-def mapped(X: Any, fn: Callable[[Any], np.ndarray], dtype: Any, width: int | None = None) -> Any:
-    """Return the Dask array of ``fn`` of every partition of a collection: (n,), or (n, width)."""
+def mapped(X: Any, fn: Callable[[Any], np.ndarray], dtype: Any, width: int | None = None, named: bool = False) -> Any:
+    """Return the Dask array of ``fn`` of every partition of a collection: (n,), or (n, width).
+
+    If ``named``, ``fn`` is given the vectors of a frame with the names of their columns.
+    """
     import dask
     import dask.array as da
 
@@ -107,12 +150,43 @@ def mapped(X: Any, fn: Callable[[Any], np.ndarray], dtype: Any, width: int | Non
     parts = _partitions(X)
     lengths = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(parts)
     more = () if width is None else (width,)
+    none = np.empty((0, *more), dtype)
     done = [
-        da.from_delayed(dask.delayed(_of_samples)(send, part), (length, *more), dtype)
+        da.from_delayed(dask.delayed(_of_samples)(send, part, none, named), (length, *more), dtype)
         for part, length in zip(parts, lengths, strict=True)
     ]
     return da.concatenate(done, allow_unknown_chunksizes=True)
 
 
-def _of_samples(fn: Callable[[Any], np.ndarray], part: Any) -> np.ndarray:
-    return fn(as_samples(part))
+def _of_samples(fn: Callable[[Any], np.ndarray], part: Any, none: np.ndarray, named: bool) -> np.ndarray:
+    samples = as_samples(part)
+    if not len(samples):
+        return none
+    if named and hasattr(part, "columns") and isinstance(samples, np.ndarray):
+        samples = type(part)(samples, columns=[str(name) for name in part.columns])
+    return fn(samples)
+
+
+def address_of(client: Any) -> str:
+    """Return the address of the scheduler, as far as it is known."""
+    scheduler = getattr(client, "scheduler", None)
+    return str(getattr(scheduler, "address", "an unknown address"))
+
+
+def check_workers(client: Any) -> int:
+    """Return how many threads the workers of a cluster have together; refuse one without workers, which would wait."""
+    if client is None:
+        return 0
+    n_threads = sum(client.nthreads().values())
+    if not n_threads:
+        raise ConnectionError(f"the cluster at {address_of(client)} has no workers; start some, then fit again")
+    return n_threads
+
+
+def _current_client() -> Any:
+    """Return the client that computes Dask collections; None if this process does."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return None if distributed is None else distributed.default_client()
+    except ValueError:
+        return None

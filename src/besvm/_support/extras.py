@@ -26,5 +26,5 @@ def optional(module: str, purpose: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = module.split(".")[0]
-        wanted = f"besvm[{EXTRA_OF[package]}]" if package in EXTRA_OF else package
+        wanted = f"besvm with the extra {EXTRA_OF[package]!r}" if package in EXTRA_OF else package
         raise ImportError(f"{purpose} needs {package}; install {wanted}") from error

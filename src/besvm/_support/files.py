@@ -59,7 +59,7 @@ def as_folder(name: str, folder: str | os.PathLike[str]) -> Path:
     path = Path(folder).expanduser()
     nearest = next((parent for parent in (path, *path.parents) if parent.exists()), path)
     if nearest.exists() and not nearest.is_dir():
-        raise ValueError(f"{name} must be a folder, there already or to be made, got {str(path)!r}, where a file is")
+        raise ValueError(f"{name} must be a folder, new or existing, got {str(path)!r}, which is a file")
     return path
 
 
@@ -73,7 +73,7 @@ def claim(name: str, folder: Path, mark: str) -> None:
         if other is not None:
             raise ValueError(
                 f"{name} must be a new or empty folder, or one that an earlier run has made, got {str(folder)!r}, "
-                f"which holds {other.name!r}; choose another folder, and nothing of yours is touched"
+                f"which holds {other.name!r}; choose another folder, so that none of your files are touched"
             )
         write_text(folder / mark, "The files in this folder were made by besvm, which may replace and remove them.\n")
 

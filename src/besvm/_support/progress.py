@@ -8,6 +8,8 @@ from contextvars import ContextVar
 from time import monotonic
 from typing import Any
 
+from besvm._support.units import show_count
+
 BAR_AFTER = 1.0  # seconds: shorter work should not flicker
 LINE_EVERY = 5.0  # seconds between plain lines
 
@@ -28,8 +30,8 @@ def printable(text: str) -> str:
 class Progress:
     """Counts finished items of one piece of work; ``note`` replaces the description."""
 
-    def __init__(self, what: str, total: int, verbose: int) -> None:
-        self.what, self.total, self.verbose = what, total, verbose
+    def __init__(self, what: str, total: int, verbose: int, unit: str = "") -> None:
+        self.what, self.total, self.verbose, self.unit = what, total, verbose, unit
         self.done = 0
         self._start = self._last_line = monotonic()
         self._on_terminal = sys.stderr.isatty() and not _inside.get()
@@ -58,14 +60,23 @@ class Progress:
             if now - self._start >= BAR_AFTER:
                 self._open_bar()
             if self._task is not None:
-                self._bar.update(self._task, completed=self.done, description=self.what)
+                self._bar.update(self._task, completed=self.done, description=self.what, counted=self._counted(now))
         elif self.verbose >= 1 and now - self._last_line >= LINE_EVERY:
             self._last_line = now
             position = ""
             if self.total and self.done:
                 left = (now - self._start) * (self.total - self.done) / self.done
-                position = f": {self.done:,} of {self.total:,}, about {left:.0f} s left"
+                rate = f" {self.unit}, {self._rate(now):,.0f} a second" if self.unit else ""
+                position = f": {self.done:,} of {self.total:,}{rate}, about {left:.0f} s left"
             say(self.verbose, self.what + position)
+
+    def _rate(self, now: float) -> float:
+        return self.done / max(now - self._start, 1e-3)
+
+    def _counted(self, now: float) -> str:
+        """Return how much is done, and how fast, in few letters: a bar is to have room beside it."""
+        done, total, rate = (show_count(count) for count in (self.done, self.total, self._rate(now)))
+        return f"{done} of {total} {self.unit}, {rate}/s"
 
     def _open_bar(self) -> None:
         with self._lock:
@@ -75,12 +86,14 @@ class Progress:
             from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
             from rich.progress import Progress as RichProgress
 
-            columns: list[Any] = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()]
+            columns: list[Any] = [TextColumn("{task.description}"), BarColumn()]
+            columns.append(TextColumn("{task.fields[counted]}") if self.unit else TimeElapsedColumn())
             if self.total:
                 columns += [TextColumn("left"), TimeRemainingColumn()]
             self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
             self._bar.start()
-            self._task = self._bar.add_task(self.what, completed=self.done, total=self.total or None)
+            counted = self._counted(monotonic())
+            self._task = self._bar.add_task(self.what, completed=self.done, total=self.total or None, counted=counted)
 
     def close(self) -> None:
         """Take the bar away."""
@@ -92,12 +105,13 @@ class Progress:
 
 
 @contextmanager
-def progress(what: str, total: int = 0, verbose: int = 0) -> Iterator[Progress]:
+def progress(what: str, total: int = 0, verbose: int = 0, unit: str = "") -> Iterator[Progress]:
     """Show the progress of the work inside the ``with``; ``total`` 0 means that nobody knows how much there is.
 
-    There is one bar at a time: parts of the work that count their own progress stay silent.
+    With a ``unit``, how many of them are done and how many a second is said as well. There is one bar at a time: parts
+    of the work that count their own progress stay silent.
     """
-    shown = Progress(what, total, verbose)
+    shown = Progress(what, total, verbose, unit)
     token = _inside.set(True)
     try:
         yield shown

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from besvm._support.parameters import is_whole, shown
 from besvm._support.rows import n_rows
-from besvm._support.validation import is_whole, shown
 
 
 def is_frame(X: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from operator import index
@@ -25,6 +26,13 @@ class RowSource(ABC):
 
     ``source[10:20]`` reads rows, as an array or a list; ``source[[3, 1]]`` is a source of these rows, which reads
     nothing yet; ``source.take([3, 1])`` reads them, in the order of the file. ``np.asarray(source)`` reads everything.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The number of rows, and the shape of one row; of samples that are no arrays, their number alone.
+    dtype : dtype
+        Of the numbers; ``object`` for samples that are no arrays.
 
     Examples
     --------
@@ -66,11 +74,15 @@ class RowSource(ABC):
     def __getitem__(self, rows: Any) -> Any:
         if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:  # as scikit-learn writes it
             rows = rows[0]
+        if isinstance(rows, tuple):
+            raise IndexError(
+                f"a source is indexed by rows alone, got {len(rows)} indices; read rows, then choose columns"
+            )
         if isinstance(rows, slice):
             first, stop, step = rows.indices(len(self))
             return self._checked(first, max(first, stop)) if step == 1 else SomeRows(self, np.arange(first, stop, step))
         if np.ndim(rows):
-            return SomeRows(self, np.asarray(rows))
+            return SomeRows(self, row_numbers(rows, len(self)))
         row = index(rows)
         if not -len(self) <= row < len(self):
             raise IndexError(f"there are {len(self)} rows, got {row}")
@@ -87,7 +99,7 @@ class RowSource(ABC):
 
     def take(self, rows: Any) -> Any:
         """Return some rows, in any order; they are read in ascending order."""
-        wanted, places = np.unique(np.asarray(rows, dtype=np.intp), return_inverse=True)
+        wanted, places = np.unique(row_numbers(rows, len(self)), return_inverse=True)
         near = max(1, NEAR_BYTES // self.row_bytes) if self.gap is None else self.gap
         runs = _runs(wanted, near, max(1, READ_BYTES // self.row_bytes))
         if self.dtype == object:
@@ -106,7 +118,7 @@ class RowSource(ABC):
             if len(block) != stop - first:
                 raise ValueError(
                     f"a source must keep its length: rows {first} to {stop - 1} were asked for, got {len(block)} rows; "
-                    "open it anew"
+                    "open it again"
                 )
             return block
         wanted = (stop - first, *self.shape[1:])
@@ -114,7 +126,7 @@ class RowSource(ABC):
         if block.shape != wanted:
             raise ValueError(
                 f"a source must keep its length and the shape of its rows: rows {first} to {stop - 1} must have shape "
-                f"{wanted}, got {block.shape}; open it anew, or cut it to the rows that are alike"
+                f"{wanted}, got {block.shape}; open it again, or keep only rows of that shape"
             )
         if not np.can_cast(block.dtype, self.dtype):
             raise ValueError(
@@ -123,15 +135,27 @@ class RowSource(ABC):
         return block.astype(self.dtype, copy=False)
 
 
+def row_numbers(rows: Any, n: int) -> np.ndarray:
+    """Return the numbers of some of n rows, given as numbers or as a mask; refuse all else, as NumPy does."""
+    rows = np.asarray(rows)
+    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "biu"):
+        raise IndexError(f"rows must be whole numbers or a mask, in one dimension, got {rows.dtype} of {rows.shape}")
+    if rows.dtype == bool:
+        if len(rows) != n:
+            raise IndexError(f"a mask must have as many entries as there are rows, {n}, got {len(rows)}")
+        return np.flatnonzero(rows)
+    rows = rows.astype(np.intp)
+    if len(rows) and not (-n <= rows.min() and rows.max() < n):
+        raise IndexError(f"rows must lie between 0 and {n - 1}, got {rows.min()} to {rows.max()}")
+    return np.asarray(rows % max(1, n))
+
+
 class SomeRows(RowSource):
-    """Some rows of another source, in any order, by number or by a mask."""
+    """Some rows of another source, in any order, by their numbers."""
 
     def __init__(self, source: RowSource, rows: np.ndarray) -> None:
-        rows = np.flatnonzero(rows) if rows.dtype == bool and len(rows) == len(source) else rows.astype(np.intp)
-        if len(rows) and not (-len(source) <= rows.min() and rows.max() < len(source)):
-            raise IndexError(f"rows must lie between 0 and {len(source) - 1}, got {rows.min()} to {rows.max()}")
         super().__init__((len(rows), *source.shape[1:]), source.dtype)
-        self.source, self.rows = source, rows % max(1, len(source))
+        self.source, self.rows = source, rows
 
     def read(self, first: int, stop: int) -> Any:
         return self.source.take(self.rows[first:stop])
@@ -146,6 +170,7 @@ class ArraySource(RowSource):
     Parameters
     ----------
     array : np.memmap, h5py.Dataset, zarr.Array or the like
+        What holds the rows.
 
     Examples
     --------
@@ -165,10 +190,16 @@ class ArraySource(RowSource):
         self.array = array
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return where a mapped file is, not what is in it: whoever gets this must be able to open it."""
+        """Return where a mapped file is, not what is in it: whoever gets this must be able to open it.
+
+        A private copy (mode "c") holds what is not in the file, and goes as it is.
+        """
         array = self.array
-        mapped = isinstance(array, np.memmap) and array.flags.c_contiguous and array.filename is not None
-        return vars(self) | {"array": (str(array.filename), _place_in_file(array))} if mapped else vars(self)
+        if not isinstance(array, np.memmap):
+            return vars(self)
+        if array.flags.c_contiguous and array.filename is not None and array.mode != "c":
+            return vars(self) | {"array": (str(array.filename), _place_in_file(array))}
+        return vars(self) | {"array": np.array(array, subok=False)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -178,9 +209,12 @@ class ArraySource(RowSource):
 
     def read(self, first: int, stop: int) -> np.ndarray:
         if tuple(self.array.shape) != self.shape:
-            raise ValueError(f"a source must keep its shape, {self.shape}, got {tuple(self.array.shape)}; open it anew")
+            raise ValueError(
+                f"a source must keep its shape, {self.shape}, got {tuple(self.array.shape)}; open it again"
+            )
         if not isinstance(self.array, np.memmap):
             return np.asarray(self.array[first:stop])
+        _refuse_cut_short(self.array)
         block = np.array(self.array[first:stop], subok=False)
         _give_back(self.array)
         return block
@@ -191,10 +225,16 @@ class Vectors(RowSource):
 
     def __init__(self, source: RowSource, dtype: Any) -> None:
         super().__init__(source.shape, dtype)
-        self.source, self.gap = source, source.gap
+        self.source = source
 
     def read(self, first: int, stop: int) -> np.ndarray:
-        block: np.ndarray = self.source[first:stop].astype(self.dtype, copy=False)
+        return self._finite(self.source[first:stop], range(first, stop))
+
+    def take(self, rows: Any) -> np.ndarray:
+        return self._finite(self.source.take(rows), rows)
+
+    def _finite(self, rows: np.ndarray, numbers: Any) -> np.ndarray:
+        block: np.ndarray = rows.astype(self.dtype, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):
             total = block.sum()  # looks for NaN and infinity without an array of true and false
         if not np.isfinite(total):
@@ -202,8 +242,13 @@ class Vectors(RowSource):
             if not finite.all():
                 row = int(finite.argmin())
                 wrong = block[row][~np.isfinite(block[row])][0]
-                raise ValueError(f"X must be finite, got {wrong} in row {first + row}; remove or replace such rows")
+                raise ValueError(f"X must be finite, got {wrong} in row {numbers[row]}; remove or replace such rows")
         return block
+
+
+def unchecked(X: Any) -> Any:
+    """Return the source of vectors that are checked as they are read; all else as it is."""
+    return X.source if isinstance(X, Vectors) else X
 
 
 def is_dask(X: Any) -> bool:
@@ -230,6 +275,20 @@ def _place_in_file(array: np.memmap[Any, Any]) -> int:
     mapped = np.frombuffer(array._mmap, np.uint8)  # type: ignore[attr-defined]
     first = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY  # of what is mapped
     return first + array.ctypes.data - mapped.ctypes.data
+
+
+def _refuse_cut_short(array: np.memmap[Any, Any]) -> None:
+    """Refuse a mapped file that has become shorter: reading what is gone would end the process."""
+    try:
+        there = os.stat(array.filename).st_size  # type: ignore[arg-type]
+    except (OSError, TypeError):  # without a name, or removed: the system keeps what is mapped
+        return
+    needed = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY + len(array._mmap)  # type: ignore[attr-defined]
+    if there < needed:
+        raise ValueError(
+            f"a source must keep its length, but {str(array.filename)!r} was cut from {needed:,} to {there:,} bytes; "
+            "restore it, and open it again"
+        )
 
 
 def _give_back(array: np.memmap[Any, Any]) -> None:

@@ -45,9 +45,8 @@ def large_one(X: Any) -> Any:
     if issparse(X):
         place = int(np.diff(X.indptr).argmax())
     elif isinstance(X, (list, tuple)) or getattr(X, "dtype", None) == np.dtype(object):
-        some = evenly_spaced(range(n_rows(X)), LOOKED_AT)
-        rows = getattr(X, "iloc", X)  # a series by place, not by name
-        place = max(some, key=lambda row: _bytes_of_one(rows[row]))
+        some = evenly_spaced(np.arange(n_rows(X)), LOOKED_AT)
+        place = int(some[np.argmax([_bytes_of_one(item) for item in take(X, some)])])
     elif hasattr(X, "iloc") and hasattr(X, "columns"):  # only what a column of objects holds differs in size
         some = evenly_spaced(np.arange(n_rows(X)), LOOKED_AT)
         columns = [X.iloc[some, k] for k, dtype in enumerate(X.dtypes) if dtype == np.dtype(object)]

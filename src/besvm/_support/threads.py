@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
 
-from besvm._support.validation import check_n_jobs
+from besvm._support.parameters import check_n_jobs
 
 T = TypeVar("T")
 S = TypeVar("S")

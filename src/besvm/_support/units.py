@@ -1,4 +1,4 @@
-"""Byte counts and durations as people write and read them."""
+"""Byte counts, other counts and durations as people write and read them."""
 
 import re
 
@@ -32,3 +32,18 @@ def show_seconds(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def show_count(n: float) -> str:
+    """Return a count in at most four letters or so.
+
+    Examples
+    --------
+    >>> [show_count(n) for n in (0.25, 7, 999, 12_288, 999_950, 4_000_000)]
+    ['0.2', '7', '999', '12.3k', '1.0M', '4.0M']
+    """
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if n >= 0.9995 * size:
+            value = n / size
+            return f"{value:.1f}{letter}" if value < 99.95 else f"{value:.0f}{letter}"
+    return f"{n:.0f}" if n >= 9.95 or n == int(n) else f"{n:.1f}"

@@ -1,10 +1,8 @@
-"""What the estimators check at the public edge, so that nothing inside has to."""
+"""What the estimators check of samples, classes and weights at the public edge, so that nothing inside has to."""
 
-from collections.abc import Callable, Mapping
-from functools import wraps
-from inspect import signature
+from collections.abc import Callable
 from math import isfinite
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -14,48 +12,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from besvm._support.any_source import as_source
+from besvm._support.dask_source import DaskSource
+from besvm._support.parameters import LARGEST_C, shown
 from besvm._support.row_source import RowSource, Vectors
 from besvm._support.rows import axes_of, n_rows, refuse_no_rows, whole_series
-from besvm._support.units import parse_bytes
 
-LARGEST_C = 1e30
-MOST_JOBS = 10_000
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def atomic_fit(fit: F) -> F:
-    """Make a fit leave the estimator as it was if it fails or is interrupted.
-
-    Parameters that mean the same to all estimators (:data:`COMMON`) are checked before anything else is done.
-    """
-
-    @wraps(fit)
-    def fitted(self: Any, *args: Any, **kwargs: Any) -> Any:
-        check_common(self)
-        before = dict(vars(self))
-        try:
-            return fit(self, *args, **kwargs)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-
-    return fitted  # type: ignore[return-value]
-
-
-def check_common(thing: Any) -> None:
-    """Check the parameters of an estimator, or a part of one, whose names mean the same everywhere in besvm.
-
-    What a user's own subclass takes by such a name is the user's business.
-    """
-    for name in _own_parameters(type(thing)) & COMMON.keys():
-        COMMON[name](name, getattr(thing, name))
-
-
-def _own_parameters(cls: type) -> frozenset[str]:
-    ours = next((base for base in cls.__mro__ if base.__module__.partition(".")[0] == "besvm"), object)
-    return frozenset(signature(ours).parameters)
+FEW_CLASSES = 1 << 14  # their numbers take two bytes for every row
 
 
 def forget(estimator: Any, *names: str) -> None:
@@ -91,7 +53,13 @@ def validated(estimator: Any, X: Any, **options: Any) -> Any:
 
 def validated_source(estimator: Any, source: RowSource, **options: Any) -> Vectors:
     """Return a source whose vectors are checked as they are read; its first row tells how they come."""
-    return Vectors(source, validated(estimator, source[:1], **options).dtype)
+    if source.dtype == object:
+        raise ValueError(
+            "X must hold rows of numbers of one shape to be compared as vectors, got a source of single samples; let "
+            "it yield arrays (of images: of one size), or use a measure that compares such samples"
+        )
+    first = source.head() if isinstance(source, DaskSource) else source[:1]
+    return Vectors(source, validated(estimator, first, **options).dtype)
 
 
 def _check_numeric(X: Any) -> None:
@@ -101,7 +69,7 @@ def _check_numeric(X: Any) -> None:
         dtypes = [np.min_scalar_type(value) for value in np.ravel(np.array(list(X[:1]), dtype=object))]
     wrong = [dtype for dtype in dtypes if getattr(dtype, "kind", "f") in "MmSV"]
     if wrong:
-        raise ValueError(f"X must hold numbers, got {wrong[0]}; make numbers of dates, durations and bytes first")
+        raise ValueError(f"X must hold numbers, got {wrong[0]}; convert dates, durations and bytes to numbers first")
 
 
 def _first_text(X: Any) -> str | None:
@@ -150,7 +118,7 @@ def check_vectors(
     elif axes and axes[-1] < max(getattr(estimator, "_axes", []), default=0):
         raise ValueError(
             f"samples must have as many axes as those of fit, {estimator._axes[0]:g}, got {axes[-1]:g}; "
-            "a single sample x goes in as [x] (and gray images, where those were color ones, as np.stack([X] * 3, -1))"
+            "pass a single sample x as [x] (and gray images to a model of color images as np.stack([X] * 3, -1))"
         )
     return X.tocsr() if issparse(X) else X
 
@@ -162,7 +130,7 @@ def described(features: Any, X: Any) -> Any:
     if n != n_out:
         raise ValueError(
             f"features must return a row for every sample, got {n_out} for {n} samples from "
-            f"{type(features).__name__}; a single sample x goes in as [x]"
+            f"{type(features).__name__}; pass a single sample x as [x]"
         )
     return out
 
@@ -207,7 +175,7 @@ def check_classes(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     classes, labels = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y must hold at least two classes, got only one class: {classes[0]!s}")
-    return classes, labels
+    return classes, labels.astype(np.int16 if len(classes) < FEW_CLASSES else np.intp)
 
 
 def check_labels_present(y: Any) -> None:
@@ -321,140 +289,3 @@ def check_block(
             rule, advice = (f"finite in {block.dtype}", "; scale it down") if large else ("finite", "")
             raise ValueError(f"{what} must be {rule}, got {given[i, j]} for the pair of {name_pair(i, j)}{advice}")
     return block
-
-
-def shown(value: Any) -> str:
-    """Return what a message says of a value: one line, not too long."""
-    try:
-        text = " ".join(repr(value).split())
-    except Exception:  # of an int with too many digits, say
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def check_positive(name: str, value: Any) -> float:
-    """Return a positive finite number, or say what is wrong with it."""
-    if not is_positive(value):
-        raise ValueError(f"{name} must be a positive number, got {shown(value)}")
-    return float(value)
-
-
-def check_loss_weight(C: Any) -> float:
-    """Return C, the weight of the loss, or say what is wrong with it; beyond the limit its products overflow."""
-    if check_positive("C", C) > LARGEST_C:
-        raise ValueError(f"C must be a positive number of at most {LARGEST_C:g}, got {shown(C)}")
-    return float(C)
-
-
-def is_positive(value: Any) -> bool:
-    """Say whether a value is a positive finite number."""
-    return is_number(value) and value > 0
-
-
-def is_number(value: Any) -> bool:
-    """Say whether a value is a finite real number that a float can hold."""
-    if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
-        return False
-    try:
-        return isfinite(value)
-    except OverflowError:  # 10**400
-        return False
-
-
-def is_whole(value: Any, least: float = -np.inf) -> bool:
-    """Say whether a value is a whole number of at least ``least``."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return bool(whole and value >= least)
-
-
-def check_count(name: str, value: Any) -> int:
-    """Return a whole number of at least 1, or say what is wrong with it."""
-    if not (is_whole(value, 1) and is_number(value)):
-        raise ValueError(f"{name} must be a whole number of at least 1, got {shown(value)}")
-    return int(value)
-
-
-def check_number(name: str, value: Any) -> None:
-    """Refuse what is no finite number."""
-    if not is_number(value):
-        raise ValueError(f"{name} must be a finite number, got {shown(value)}")
-
-
-def check_flag(name: str, value: Any) -> None:
-    """Refuse what is neither True nor False."""
-    if not isinstance(value, (bool, np.bool_)) and not (is_whole(value) and value in (0, 1)):
-        raise ValueError(f"{name} must be True or False, got {shown(value)}")
-
-
-def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    """Refuse a value that is not one of the choices."""
-    if not (value is None or isinstance(value, str)) or value not in choices:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {shown(value)}")
-
-
-def check_n_jobs(name: str, n_jobs: Any) -> None:
-    """Refuse what is no number of workers as joblib takes it."""
-    if not (n_jobs is None or (is_whole(n_jobs) and 0 != n_jobs <= MOST_JOBS)):
-        raise ValueError(
-            f"{name} must be a whole number from 1 to {MOST_JOBS:,}, -1 for all processors, or None, "
-            f"got {shown(n_jobs)}"
-        )
-
-
-def check_verbose(name: str, verbose: Any) -> None:
-    """Refuse what is no level of verbosity."""
-    if not (isinstance(verbose, (bool, np.bool_)) or (is_whole(verbose, 0) and is_number(verbose))):
-        raise ValueError(f"{name} must be a whole number of at least 0, got {shown(verbose)}")
-
-
-def check_class_weight(name: str, class_weight: Any) -> None:
-    """Refuse what is no way to weigh classes; whether the classes exist is seen later."""
-    if isinstance(class_weight, Mapping):
-        wrong = [key for key, value in class_weight.items() if not is_number(value)]
-        if wrong:
-            raise ValueError(f"{name} must hold a number for every class, got {shown(class_weight[wrong[0]])}")
-    elif not (class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced")):
-        raise ValueError(f"{name} must be a dict, 'balanced' or None, got {shown(class_weight)}")
-
-
-def check_seed(name: str, random_state: Any) -> None:
-    """Refuse what is no seed; nothing is drawn."""
-    known = isinstance(random_state, (np.random.RandomState, np.random.Generator, np.random.SeedSequence))
-    if not (random_state is None or known or is_whole(random_state, 0)):
-        raise ValueError(
-            f"{name} must be a whole number of at least 0, a RandomState, a Generator or None, "
-            f"got {shown(random_state)}"
-        )
-
-
-def make_rng(random_state: Any) -> np.random.Generator:
-    """Return a generator from a seed, a RandomState, a Generator or None; global state is never touched."""
-    check_seed("random_state", random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
-
-
-def check_memory_limit(name: str, memory_limit: Any) -> None:
-    """Refuse what is no number of bytes."""
-    if memory_limit is not None:
-        parse_bytes(memory_limit, name)
-
-
-COMMON: dict[str, Callable[[str, Any], Any]] = {  # by the name of the parameter
-    "n_jobs": check_n_jobs,
-    "random_state": check_seed,
-    "verbose": check_verbose,
-    "class_weight": check_class_weight,
-    "memory_limit": check_memory_limit,
-    "tol": check_positive,
-    "max_iter": check_count,
-    "max_rows": check_count,
-    "n_rounds": check_count,
-    "n_measures": check_count,
-    "degree": check_count,
-    "coef0": check_number,
-    "oversample": check_positive,
-    **dict.fromkeys(("fit_intercept", "penalize_intercept", "probability", "warm_start", "refit"), check_flag),
-    **dict.fromkeys(("balanced", "cosine"), check_flag),
-}

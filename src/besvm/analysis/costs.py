@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
+from besvm._support.parameters import check_count, check_positive
 from besvm._support.rows import n_rows
 from besvm._support.tables import table
 from besvm._support.units import show_bytes
-from besvm._support.validation import check_count, check_positive
 
 SAMPLE_EVERY = 0.002  # seconds: memory is taken at a few MB per millisecond at most
 
@@ -114,7 +114,7 @@ class Complexity:
         """
         for name, run in runs.items():
             if not isinstance(run, Run):
-                raise TypeError(f"beside takes runs as profile(model, X, y) returns them, got {run!r} for {name}")
+                raise TypeError(f"beside takes the results of profile(model, X, y), got {run!r} for {name}")
         return replace(self, runs={**self.runs, **runs})
 
     def __str__(self) -> str:
@@ -149,6 +149,11 @@ def complexity(
     d_K : float, optional
         The mean cost of comparing two samples by one measure; by default ``d_phi``, as for an inner product.
 
+    Returns
+    -------
+    Complexity
+        The numbers and operations of both, in training and in testing.
+
     Examples
     --------
     >>> from besvm.analysis import complexity
@@ -180,10 +185,17 @@ def profile(model: Any, X: Any, y: Any, X_test: Any = None) -> Run:
     ----------
     model : estimator
         Not fitted itself: a clone is.
-    X : training rows
+    X : samples
+        The training rows.
     y : array of shape (n,)
+        Their classes.
     X_test : optional
         The samples to predict; by default X.
+
+    Returns
+    -------
+    Run
+        Seconds and bytes of training and of predicting.
 
     Examples
     --------

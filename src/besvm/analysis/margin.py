@@ -153,6 +153,11 @@ def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
     y : array of shape (n,), optional
         Their labels. The model remembers them, so that they are only compared.
 
+    Returns
+    -------
+    Margins
+        One for every binary problem, with the formula that it follows.
+
     Examples
     --------
     >>> import numpy as np
@@ -170,8 +175,8 @@ def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
     name = type(model).__name__
     if not isinstance(model, (LinearSVMClassifier, BESVMClassifier, LinearSVC)):
         raise TypeError(
-            "a margin needs a DualBESVMClassifier, a KernelSVMClassifier, a BESVMClassifier or a linear SVM; "
-            f"a {name} has none"
+            "margins needs a DualBESVMClassifier, a KernelSVMClassifier, a BESVMClassifier or a linear SVM, "
+            f"got a {name}"
         )
     check_is_fitted(model, "coef_")
     penalty = model.penalty if isinstance(model, LinearSVC) else model._penalty
@@ -184,7 +189,7 @@ def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
         )
     if X is not None:
         raise ValueError(
-            f"the eigenvalue view needs dual variables, and a {name} has none; leave X out, or use DualBESVMClassifier"
+            f"the eigenvalue view needs dual variables, but a {name} has none; leave out X, or use DualBESVMClassifier"
         )
     has_rows = getattr(model, "_has_rows", np.ones(len(model.classes_), dtype=bool))  # LinearSVC wants rows of all
     problems = _problems(model)
@@ -214,15 +219,15 @@ def _dual_margins(model: Any, X: Any, y: Any) -> Margins:
     if (norms < 0).any():
         lowest = int(norms.argmin())
         raise ValueError(
-            f"a margin needs a definite matrix, but αᵀYKYα = {norms[lowest]:.4g} for {' - '.join(pairs[lowest])}: the "
-            f"similarity is indefinite, and no feature space has such a norm; {FIX}"
+            f"a margin needs a definite matrix, but αᵀYKYα = {norms[lowest]:.4g} for {' - '.join(pairs[lowest])}, "
+            f"because the similarity is indefinite and no feature space has such a norm; {FIX}"
         )
     kernel = isinstance(model, KernelSVMClassifier)  # the matrix of the other is one of inner products
     unknown = kernel and model._solver.spectrum == "ignore" and not model._solver.trusted
     if unknown and X is None:
         raise ValueError(
-            f"a margin needs a definite matrix, but nothing says that that of {model._solver.label!r} is definite: "
-            f"with spectrum='ignore' nobody looked; give X, or train with spectrum=None, which looks, or {FIX}"
+            f"a margin needs a definite matrix, but with spectrum='ignore' it is unknown whether that of "
+            f"{model._solver.label!r} is; pass X, train with spectrum=None, which checks it, or {FIX}"
         )
     views = None if X is None else _views(model, trained, X, y)
     if unknown and views is not None:
@@ -254,8 +259,8 @@ def _views(model: Any, trained: np.ndarray, X: Any, y: Any) -> list[EigenView]:
         total, squared_norm = float(contributions.sum()), model.squared_norms_[place]
         if not np.isclose(total, squared_norm, rtol=SAME, atol=noise * float(signed @ signed)):
             raise ValueError(
-                "X must be what the model was trained on: "
-                f"it gives ‖w‖² = {total:.6g}, the model has {squared_norm:.6g}"
+                "X must be the rows that the model was trained on, but "
+                f"they give ‖w‖² = {total:.6g} and the model has {squared_norm:.6g}"
             )
         views.append(EigenView(values[::-1], contributions, noise))
     return views
@@ -275,5 +280,6 @@ def _check_rows(model: Any, X: Any, y: Any) -> None:
     if (known != given).any():
         first = int(np.argmax(known != given))
         raise ValueError(
-            f"y must be what the model was trained on: row {used[first]} was {known[first]!s}, got {given[first]!s}"
+            f"y must be the classes that the model was trained on, but row {used[first]} was {known[first]!s}, got "
+            f"{given[first]!s}"
         )

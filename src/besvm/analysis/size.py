@@ -82,6 +82,11 @@ def model_size(model: Any) -> ModelSize:
         NuSVC or LinearSVC, or a pipeline of its Nystroem and a linear SVM. Of a GreedySelection, LineSearchMKL or
         JitteredClassifier, the model inside is counted.
 
+    Returns
+    -------
+    ModelSize
+        The numbers of exemplars, of weights and of parameters.
+
     Examples
     --------
     >>> from besvm import BESVMClassifier
@@ -95,7 +100,7 @@ def model_size(model: Any) -> ModelSize:
     model = unwrap(model if features is None else model[-1])
     if not isinstance(model, (*LINEAR, *DUAL, BESVMClassifier, DualBESVMClassifier)):
         raise TypeError(
-            "model_size counts a BESVMClassifier, DualBESVMClassifier, KernelSVMClassifier or LinearSVMClassifier, or "
+            "model_size needs a BESVMClassifier, DualBESVMClassifier, KernelSVMClassifier or LinearSVMClassifier, or "
             f"scikit-learn's SVC, NuSVC or LinearSVC, got a {type(model).__name__}"
         )
     check_is_fitted(model, "intercept_")
@@ -149,7 +154,7 @@ def unwrap(model: Any) -> Any:
     A wrapper's class says in ``_inside`` which attribute that is.
     """
     if isinstance(model, Pipeline):
-        raise TypeError("a Pipeline is not analyzed as a whole; pass its last step, pipeline[-1]")
+        raise TypeError("a Pipeline cannot be analyzed as a whole; pass its last step, pipeline[-1]")
     name = getattr(type(model), "_inside", None)
     if name is None:
         return model

@@ -7,8 +7,9 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from besvm._support.extras import optional
+from besvm._support.parameters import make_rng
 from besvm._support.threads import workers
-from besvm._support.validation import check_vectors, labels_or_none, make_rng
+from besvm._support.validation import check_vectors, labels_or_none
 from besvm.expand import fit_expander
 from besvm.expansion import BasisExpansion
 from besvm.measures import as_measure, compares_vectors
@@ -104,6 +105,11 @@ def spectrum(K: Any) -> Spectrum:
     K : array of shape (B, B)
         The similarity of every item to every other.
 
+    Returns
+    -------
+    Spectrum
+        With ``eigenvalues``, ``negative_ratio`` and ``negative_energy``.
+
     See Also
     --------
     measure_spectrum : the same from a measure and samples.
@@ -130,20 +136,29 @@ def spectrum(K: Any) -> Spectrum:
 def measure_spectrum(
     measure: Any, X: Any, y: Any = None, *, basis: Any = "auto", n_jobs: int | None = None, random_state: Any = None
 ) -> Spectrum:
-    """Return the spectrum of a measure on exemplars chosen from X: K_mm of eq. nystrom_feature_map.
+    """Return the spectrum of a measure on exemplars chosen from X: K_mm of equation 2.
 
     The measure's features and parameters are fitted on X, as a classifier does.
 
     Parameters
     ----------
     measure : str, Similarity, callable or Measure
-    X : anything with a length and slices that the measure can compare
+        What is compared.
+    X : samples
+        Anything with a length and slices that the measure can compare.
     y : array of shape (n,), optional
         Classes, for a basis that is balanced over them.
     basis : default="auto"
         Which rows are compared, as in :class:`besvm.BasisExpansion`.
     n_jobs : int, optional
-    random_state : int, RandomState or None
+        Threads (processes, for a Python function); by default all that BLAS may use.
+    random_state : int, RandomState or None, default=None
+        Of the choice of exemplars.
+
+    Returns
+    -------
+    Spectrum
+        Of the matrix of similarities between the exemplars.
 
     Examples
     --------

@@ -6,11 +6,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.parameters import atomic_fit, make_rng
 from besvm._support.progress import progress, say
 from besvm._support.rows import n_rows
 from besvm._support.threads import workers
 from besvm._support.units import show_bytes
-from besvm._support.validation import atomic_fit, check_vectors, make_rng
+from besvm._support.validation import check_vectors
 from besvm.baselines.pairs import OneVsOneClassifier, rows_of_classes, solve_pair
 from besvm.blocks.estimates import dual_bytes
 from besvm.blocks.fill import by_blocks, filled
@@ -27,23 +28,33 @@ class DualBESVMClassifier(OneVsOneClassifier):
     """The exact dual of BE-SVM, one-vs-one: what section "Margin Analysis" of the paper analyses.
 
     A support vector machine with hinge loss whose kernel is the inner product of the similarities to the basis,
-    K̃(xᵢ, xⱼ) = Σₘ Σ_b sₘ(b, xᵢ) sₘ(b, xⱼ) (eq. besvm_mult_kernel), which is positive semi-definite whatever the
+    K̃(xᵢ, xⱼ) = Σₘ Σ_b sₘ(b, xᵢ) sₘ(b, xⱼ) (equation 13 of the paper), which is positive semi-definite whatever the
     similarity. LIBSVM solves it for every pair of classes, on that pair's matrix alone. It is meant for a few thousand
     rows; for more, and for most work, take :class:`besvm.BESVMClassifier`.
 
     Parameters
     ----------
     measures : str, Similarity, callable, Measure, or a list of these, default="rbf"
+        What is compared, as in :class:`besvm.BESVMClassifier`.
     basis : default="all"
         "all" makes every training row an exemplar; anything else as in :class:`besvm.BESVMClassifier`.
     normalize : {"mean-norm", "z-score", None} or Normalization, default=None
         With ``Nystrom(...)`` this is the Nyströmized SVM of the margin analysis.
     C : float, default=1.0
         The upper bound of the dual variables, for a row of weight 1.
-    random_state : int, RandomState or None
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of every class weigh, as in ``SVC``.
+    tol : float, default=1e-3
+        LIBSVM's stopping tolerance.
+    memory_limit : int or str, optional
+        Bytes, or text like "4 GB", that training may take beyond X; by default 70 % of what is free. Training that
+        would take more is refused before it begins.
+    n_jobs : int, optional
+        Threads; by default all that BLAS may use.
+    random_state : int, RandomState or None, default=None
         For a basis that is drawn at random.
-    class_weight, tol, memory_limit, n_jobs, verbose
-        As in :class:`KernelSVMClassifier`. Training that would take too much memory is refused before it begins.
+    verbose : int, default=0
+        0 shows a bar on a terminal only; 1 says what happens anywhere.
 
     Attributes
     ----------
@@ -151,7 +162,7 @@ class DualBESVMClassifier(OneVsOneClassifier):
         return self._map(samples, first_row) @ self.coef_.T + self.intercept_
 
     def gram(self, X: Any) -> np.ndarray:
-        """Return the matrix of K̃(xᵢ, xⱼ) (eq. besvm_mult_kernel) between all rows of X, in float64.
+        """Return the matrix of K̃(xᵢ, xⱼ) (equation 13) between all rows of X, in float64.
 
         Refused if it would take more than ``memory_limit``.
         """

@@ -196,5 +196,5 @@ def _check_precomputed(X: Any) -> None:
         i += rows.start
         raise ValueError(
             f"precomputed similarities must be symmetric for a kernel SVM, got {X[i, j]:g} in row {i}, column {j} and "
-            f"{X[j, i]:g} in row {j}, column {i}; average both directions, of test rows too"
+            f"{X[j, i]:g} in row {j}, column {i}; average both directions, for test rows too"
         )

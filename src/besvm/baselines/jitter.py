@@ -6,13 +6,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from besvm._support.available import available_if
+from besvm._support.parameters import atomic_fit, is_whole, shown
 from besvm._support.progress import say
 from besvm._support.rows import check_one_shape
 from besvm._support.units import show_bytes
-from besvm._support.validation import atomic_fit, check_classes, check_weights, is_whole, shown
+from besvm._support.validation import check_classes, check_weights
 from besvm.blocks.plan import check_fits
 from besvm.features import Shifts
 
@@ -38,7 +39,7 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     estimator : classifier
-        If it takes vectors (:class:`LinearSVMClassifier`, a kernel SVM with "rbf", ...), the grids are flattened.
+        If it takes vectors (:class:`besvm.LinearSVMClassifier`, a kernel SVM with "rbf", ...), the grids are flattened.
     rigid : int, default=1
         How many cells to move by, at most.
     memory_limit : int or str, optional
@@ -110,12 +111,12 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the class of every sample."""
         return self._ask("predict", X)
 
-    @available_if(_inner_has("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(_inner_has("decision_function"))
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision values of the trained estimator."""
         return self._ask("decision_function", X)
 
-    @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(_inner_has("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the trained estimator."""
         return self._ask("predict_proba", X)
@@ -142,7 +143,7 @@ def _check_estimator(estimator: Any, sample_weight: Any) -> None:
             f"estimator must be a scikit-learn classifier (an instance with fit and predict), got {shown(estimator)}"
         )
     if sample_weight is not None and not has_fit_parameter(estimator, "sample_weight"):
-        raise TypeError(f"sample_weight must be None for a {type(estimator).__name__}, whose fit takes none")
+        raise TypeError(f"sample_weight must be None for a {type(estimator).__name__}, whose fit does not accept it")
 
 
 def _check_grids(X: Any) -> np.ndarray:
@@ -151,7 +152,7 @@ def _check_grids(X: Any) -> np.ndarray:
         X = np.asarray(X)
     except ValueError:  # NumPy's words for it are "inhomogeneous shape"
         raise ValueError(
-            "X must hold grids of numbers, of shape (n, h, w, d), got lists that are not all of one length"
+            "X must hold grids of numbers, of shape (n, h, w, d), got lists of different lengths"
         ) from None
     if X.ndim != 4 or X.dtype.kind not in "fiub" or 0 in X.shape:
         raise ValueError(f"X must hold grids of numbers, of shape (n, h, w, d), got {X.dtype} of shape {X.shape}")

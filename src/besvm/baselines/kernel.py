@@ -6,11 +6,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.parameters import atomic_fit, shown
 from besvm._support.progress import say
 from besvm._support.rows import n_rows
 from besvm._support.sizes import bytes_each, large_one
 from besvm._support.threads import workers
-from besvm._support.validation import atomic_fit, check_vectors, shown
+from besvm._support.validation import check_vectors
 from besvm.baselines.gram import Seen, bytes_of_copies, fit_gram
 from besvm.baselines.pairs import OneVsOneClassifier, PairSolver, rows_of_classes, train_pairs, votes_of
 from besvm.blocks.plan import check_fits, limit_bytes, plan_pairs
@@ -53,6 +54,7 @@ class KernelSVMClassifier(OneVsOneClassifier):
     n_jobs : int, optional
         Threads; by default all that BLAS may use.
     verbose : int, default=0
+        0 shows a bar on a terminal only; 1 says what happens anywhere.
 
     Attributes
     ----------

@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, check_cv
 
+from besvm._support.parameters import atomic_fit, make_rng, shown
 from besvm._support.progress import progress, say
 from besvm._support.rows import n_rows
 from besvm._support.threads import slices, workers
 from besvm._support.units import show_bytes
-from besvm._support.validation import atomic_fit, check_weights, make_rng, shown
+from besvm._support.validation import check_weights
 from besvm.baselines.gram import bytes_of_copies, fit_gram
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.baselines.pairs import (
@@ -42,18 +43,29 @@ class LineSearchMKL(OneVsOneClassifier):
 
     Parameters
     ----------
-    measures : list of two of str, Similarity, callable or Measure
+    measures : list of two of str, Similarity, callable or Measure, default=("rbf", "linear")
+        The two that are mixed.
     alphas : sequence of float, default=(0, 0.1, ..., 1)
         The α to try, between 0 and 1. Of equally accurate ones the nearest to 1/2 is kept, the smaller of two.
     cv : int, splitter or iterable, default=5
         The number of shuffled, stratified folds, or anything that scikit-learn takes for them.
-    C, spectrum, class_weight, tol, n_jobs, verbose
-        As in :class:`KernelSVMClassifier`.
+    C : float, default=1.0
+        Weight of the loss against the norm.
+    spectrum : {None, "clip", "flip", "shift", "square", "ignore"}, default=None
+        What to do about negative eigenvalues, as in :class:`KernelSVMClassifier`.
+    class_weight : dict, "balanced" or None, default=None
+        What the rows of every class weigh, as in ``SVC``.
+    tol : float, default=1e-3
+        LIBSVM's stopping tolerance.
+    n_jobs : int, optional
+        Threads; by default all that BLAS may use.
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that training may take beyond X; by default 70 % of what is free. The two n x n
         matrices must fit, and beside them the largest pair of classes of any fold.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         Shuffles the rows into folds.
+    verbose : int, default=0
+        0 shows a bar on a terminal only; 1 says what happens anywhere.
 
     Attributes
     ----------
@@ -101,7 +113,7 @@ class LineSearchMKL(OneVsOneClassifier):
         alphas = _check_alphas(self.alphas)
         measures, data = self._checked(X, y, sample_weight)
         if len(measures) != 2:
-            raise ValueError(f"LineSearchMKL mixes exactly two measures, got {len(measures)}")
+            raise ValueError(f"LineSearchMKL needs exactly two measures, got {len(measures)}")
         counts = check_weights(data.X, data.labels, data.classes, None, sample_weight, np.float64)
         folds = self._folds(data.labels, data.weights > 0)
         with workers(self.n_jobs):
@@ -138,7 +150,9 @@ class LineSearchMKL(OneVsOneClassifier):
                 f"cv must be a number of folds, a splitter or a list of (train, test) rows, got {shown(cv)}: {error}"
             ) from error
         if not folds or not all(len(train) and len(test) for train, test in folds):
-            raise ValueError("every fold of cv must train on and judge by at least one row that weighs more than 0")
+            raise ValueError(
+                "every fold of cv must have at least one row with a weight above 0 to train on, and one to test on"
+            )
         return folds
 
     def _rows_each(self, X: Any) -> int:
@@ -182,7 +196,7 @@ class _Search:
         try:
             self.plans = [plan(rows_of, 4, held) for rows_of in self.train]
         except MemoryError as error:
-            raise MemoryError(f"with {what} of {show_bytes(held)} in memory, {error}") from None
+            raise MemoryError(f"{what} already take {show_bytes(held)} of memory, and {error}") from None
         most = max(one.need for one in self.plans)
         say(params.verbose, f"{what} take {show_bytes(held)}, the search {show_bytes(most)} in all")
         self.gram, seen = fit_gram(data.X, data.classes[data.labels], measures, np.ones(2), limit)

@@ -14,10 +14,11 @@ from sklearn.svm import SVC
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.parameters import check_choice, check_loss_weight
 from besvm._support.progress import progress
 from besvm._support.rows import n_rows
 from besvm._support.threads import n_workers, thread_map, workers
-from besvm._support.validation import check_choice, check_loss_weight, check_vectors
+from besvm._support.validation import check_vectors
 from besvm.blocks.fill import by_blocks
 from besvm.blocks.plan import PairPlan
 from besvm.expand.training import TrainingSet, mark_input, training_set
@@ -80,7 +81,8 @@ class PairSolver:
             raise ValueError(
                 f"the similarity {self.label!r} must be positive semi-definite for a kernel SVM, but between the rows "
                 f"of classes {a!s} and {b!s} its smallest eigenvalue is {values[0]:.3g}, the largest {values[-1]:.3g}; "
-                "set spectrum='clip', 'flip', 'shift' or 'square' to fix that, or 'ignore' to go on without a guarantee"
+                "set spectrum='clip', 'flip', 'shift' or 'square' to fix this, or 'ignore' to continue without a "
+                "guarantee"
             )
         return K, None
 
@@ -227,7 +229,10 @@ class OneVsOneClassifier(TunableMeasures, ClassifierMixin, BaseEstimator, ABC): 
         """Check the parameters that all of these have, and what was given to ``fit``."""
         check_loss_weight(self.C)
         if self.tol < LEAST_TOL:
-            raise ValueError(f"tol must be at least {LEAST_TOL:g}, or rounding keeps LIBSVM from it, got {self.tol!r}")
+            raise ValueError(
+                f"tol must be at least {LEAST_TOL:g}, because rounding keeps LIBSVM from reaching less, got "
+                f"{self.tol!r}"
+            )
         check_choice("spectrum", getattr(self, "spectrum", None), SPECTRUM_CHOICES)
         measures = as_measures(self.measures)
         return measures, training_set(self, measures, X, y, sample_weight)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from besvm._support.parameters import is_whole, shown
 from besvm._support.row_source import RowSource
 from besvm._support.rows import items, n_rows, take
-from besvm._support.validation import is_whole, shown
 from besvm.basis.contract import BasisSelector, RandomBasis, check_size
 from besvm.similarities.contract import Similarity
 
@@ -59,6 +59,11 @@ class _Choice(ABC):
 class Exemplars(_Choice):
     """Exemplars given outright: things of the same kind as the samples, from anywhere.
 
+    Parameters
+    ----------
+    items : samples
+        The exemplars, as the measures compare them.
+
     Examples
     --------
     >>> from besvm import BasisExpansion
@@ -71,7 +76,9 @@ class Exemplars(_Choice):
 
     def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
         if among.similarity.precomputed:
-            raise ValueError("precomputed similarities need row numbers as basis, got exemplars")
+            raise ValueError(
+                "the basis of precomputed similarities must be row numbers, got exemplars; pass their rows instead"
+            )
         return Chosen(None, self.items)
 
 
@@ -146,7 +153,9 @@ def as_choice(basis: Any) -> _Choice:
         check_size("basis", basis)
         return _Selected(RandomBasis(basis))  # type: ignore[arg-type]
     if isinstance(basis, type):
-        raise TypeError(f"basis must be an instance; write {basis.__name__}(...) with the brackets")
+        raise TypeError(
+            f"basis must be an instance, got the class {basis.__name__}; write {basis.__name__}(...) with parentheses"
+        )
     if callable(basis):
         return _Selected(basis)
     if isinstance(basis, (bool, str, bytes, Set, Mapping)) or not hasattr(basis, "__len__"):
@@ -168,8 +177,8 @@ def choose_basis(basis: Any, among: Candidates, rng: np.random.Generator) -> Cho
         n, n_columns = among.X.shape[:2]
         if n != n_columns:
             raise ValueError(
-                f"with a basis, precomputed similarities must be square ({n} x {n}), got {n} x {n_columns}; "
-                "leave basis at 'auto' to use every column"
+                f"precomputed similarities must be square ({n} x {n}) when you choose a basis, got {n} x {n_columns}; "
+                "use basis='auto' to take every column as an exemplar"
             )
     return choice(among, rng)
 
@@ -188,8 +197,8 @@ def _checked_rows(rows: Any, n: int, what: str) -> np.ndarray:
         raise ValueError(f"{what} must be a list of at least one row number, got {shown(rows)}")
     outside = rows[(rows < 0) | (rows >= n)]
     if len(outside):
-        raise ValueError(f"{what} must lie between 0 and {n - 1} (there are {n} rows), got {outside[0]}")
+        raise ValueError(f"{what} must be between 0 and {n - 1} (there are {n} rows), got {outside[0]}")
     values, counts = np.unique(rows, return_counts=True)
     if counts.max() > 1:
-        raise ValueError(f"{what} must all differ, got row {values[counts.argmax()]} {counts.max()} times")
+        raise ValueError(f"{what} must not repeat, got row {values[counts.argmax()]} {counts.max()} times")
     return rows.astype(np.intp)

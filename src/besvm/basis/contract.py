@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from besvm._support.parameters import check_common, check_flag, is_number, is_positive, is_whole, shown
 from besvm._support.rows import n_rows
-from besvm._support.validation import check_block, check_common, is_number, is_positive, is_whole, shown
+from besvm._support.validation import check_block
 from besvm.blocks.plan import check_fits
 from besvm.similarities.contract import Similarity
 
@@ -17,6 +18,7 @@ class BasisSelector(BaseEstimator, ABC):  # type: ignore[misc]
     """Abstract: a function (X, y, similarity, rng) -> row numbers, with its parameters."""
 
     room: float = np.inf  # bytes that choosing may take; no parameter, but set by whoever has a memory_limit
+    warn: bool = True  # where there are fewer rows than were asked for
 
     @abstractmethod
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
@@ -51,18 +53,22 @@ def check_room(what: str, need: int, room: float) -> None:
 def pools_of(selector: Any, n: int, y: np.ndarray | None) -> list[tuple[np.ndarray, int]]:
     """Return the rows of every class (or all of them, without classes), and how many a selector wants of each."""
     if (selector.n is None) == (selector.per_class is None):
-        raise ValueError(f"{type(selector).__name__} takes either n or per_class, got {shown(selector)}")
+        raise ValueError(
+            f"{type(selector).__name__} must have either n or per_class, not both or neither, got {shown(selector)}"
+        )
     check_common(selector)
+    check_flag("warn", selector.warn)
     if selector.per_class is None and not getattr(selector, "balanced", True):
         y = None
     rows_of = [np.arange(n)] if y is None else [np.flatnonzero(y == label) for label in np.unique(y)]
     if selector.per_class is None:
-        wanted = _wanted("n", selector.n, n, "rows to choose from")
+        wanted = _wanted("n", selector.n, n, "rows to choose from", selector.warn)
         return list(zip(rows_of, _even_shares(wanted, [len(rows) for rows in rows_of]), strict=True))
     if y is None:
-        raise ValueError("per_class needs class labels; give y, or use n instead")
+        raise ValueError("per_class needs class labels; pass y, or use n instead")
     what = "rows of class {} to choose from"
-    return [(rows, _wanted("per_class", selector.per_class, len(rows), what.format(y[rows[0]]))) for rows in rows_of]
+    size, warn = selector.per_class, selector.warn
+    return [(rows, _wanted("per_class", size, len(rows), what.format(y[rows[0]]), warn)) for rows in rows_of]
 
 
 def check_size(name: str, size: Any) -> None:
@@ -70,17 +76,21 @@ def check_size(name: str, size: Any) -> None:
     share = not is_whole(size) and is_positive(size) and size <= 1
     if not (share or (is_whole(size, 1) and is_number(size))):
         raise ValueError(
-            f"{name} must be a whole number of at least 1 or a share above 0, up to 1.0, got {shown(size)}"
+            f"{name} must be a whole number of at least 1, or a share above 0.0 and up to 1.0, got {shown(size)}"
         )
 
 
-def _wanted(name: str, size: Any, n: int, what: str) -> int:
+def _wanted(name: str, size: Any, n: int, what: str, warn: bool) -> int:
     """Return how many of ``n`` rows a size means: a share of them, a number, or all where that is more."""
     check_size(name, size)
     if not is_whole(size):
         return max(1, round(size * n))
-    if size > n:
-        warnings.warn(f"the basis takes all {n} {what}, fewer than the {size} asked for", UserWarning, stacklevel=2)
+    if size > n and warn:
+        warnings.warn(
+            f"there are only {n} {what}, fewer than the {size} exemplars asked for; all of them are used",
+            UserWarning,
+            stacklevel=2,
+        )
     return min(int(size), n)
 
 
@@ -112,6 +122,8 @@ class RandomBasis(BasisSelector):
         How many rows of each class, or which share of them, instead of ``n``.
     balanced : bool, default=True
         Whether ``n`` rows are spread evenly over the classes, rather than drawn whatever their class.
+    warn : bool, default=True
+        Whether to warn where there are fewer rows than were asked for.
 
     Examples
     --------
@@ -123,10 +135,13 @@ class RandomBasis(BasisSelector):
     array([4, 4])
     """
 
-    def __init__(self, n: float | None = None, *, per_class: float | None = None, balanced: bool = True) -> None:
+    def __init__(
+        self, n: float | None = None, *, per_class: float | None = None, balanced: bool = True, warn: bool = True
+    ) -> None:
         self.n = n
         self.per_class = per_class
         self.balanced = balanced
+        self.warn = warn
 
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
         pools = pools_of(self, n_rows(X), y)

@@ -71,8 +71,12 @@ class PivotedBasis(_ClasswiseBasis):
 
     Parameters
     ----------
-    n, per_class, balanced
-        As in :class:`RandomBasis`; the classes are treated one by one.
+    n : int or float, optional
+        How many rows in all, or which share of them.
+    per_class : int or float, optional
+        How many rows of each class, or which share of them, instead of ``n``.
+    balanced : bool, default=True
+        Whether ``n`` rows are spread evenly over the classes, which are then treated one by one.
     max_rows : int, default=4000
         A class (or the whole of X) with more rows is represented by a random subsample of this size, or of fewer
         where ``memory_limit`` asks for it; memory is ``max_rows`` times the number of rows wanted.
@@ -128,8 +132,15 @@ class FarthestBasis(_ClasswiseBasis):
 
     Parameters
     ----------
-    n, per_class, balanced, max_rows
-        As in :class:`PivotedBasis`.
+    n : int or float, optional
+        How many rows in all, or which share of them.
+    per_class : int or float, optional
+        How many rows of each class, or which share of them, instead of ``n``.
+    balanced : bool, default=True
+        Whether ``n`` rows are spread evenly over the classes, which are then treated one by one.
+    max_rows : int, default=4000
+        A class (or the whole of X) with more rows is represented by a random subsample of this size, as in
+        :class:`PivotedBasis`.
 
     Examples
     --------
@@ -174,9 +185,12 @@ class KMedoidsBasis(_ClasswiseBasis):
 
     Parameters
     ----------
-    n, per_class
-        As in :class:`RandomBasis`; the classes are clustered one by one.
+    n : int or float, optional
+        How many rows in all, or which share of them, spread evenly over the classes, which are clustered one by one.
+    per_class : int or float, optional
+        How many rows of each class, or which share of them, instead of ``n``.
     max_iter : int, default=50
+        How often assignment and update may alternate.
     max_rows : int, default=4000
         As in :class:`PivotedBasis`, but the similarity of all pairs is needed.
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from besvm._support.parameters import check_common, check_loss_weight
 from besvm._support.rows import n_rows
 from besvm._support.sizes import bytes_each
 from besvm._support.threads import n_workers
-from besvm._support.validation import check_block, check_common, check_loss_weight
+from besvm._support.validation import check_block
 from besvm.basis.contract import BasisSelector, RandomBasis, check_room, pools_of, subsample
 from besvm.blocks import MemoryBlocks
 from besvm.blocks.estimates import PACKED, last_rank, newton_bytes
@@ -27,7 +28,7 @@ class GradientBasis(BasisSelector):
     """Rows whose similarities the classifier misses most (after Keerthi, Chapelle and DeCoste 2006).
 
     From a random set of candidates, rows are added in rounds. A candidate's score is how fast the squared hinge loss
-    of eq. besvm_primal, summed over the classes, would fall by its column: the squared correlation of the column
+    of equation 6, summed over the classes, would fall by its column: the squared correlation of the column
     with the residuals max(0, 1 - y f), over its squared norm. Within a round, what the rows just added explain is
     taken out of the residuals, so that no two of them say the same; after it, the SVM is trained anew.
 
@@ -42,6 +43,7 @@ class GradientBasis(BasisSelector):
     oversample : float, default=4
         How many candidates for every row wanted, as far as there are rows; drawn evenly over the classes.
     n_rounds : int, default=8
+        In how many rounds the rows are added, with a new classifier for each.
     max_rows : int, default=4000
         The loss is that of a random subsample of about this many rows, the classes in proportion; memory is
         ``max_rows`` times the candidates. Where ``memory_limit`` asks for it, there are fewer of both.
@@ -97,7 +99,7 @@ class _Stage:
         self, selector: Any, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator
     ) -> None:
         if y is None:
-            raise ValueError(f"{type(selector).__name__} needs class labels; give y, or use PivotedBasis")
+            raise ValueError(f"{type(selector).__name__} needs class labels; pass y, or use PivotedBasis")
         check_common(selector)
         self.C = check_loss_weight(selector.C)
         pools = pools_of(selector, n_rows(X), y)
@@ -115,7 +117,7 @@ class _Stage:
         share = min(1.0, max_rows / n_rows(X))
         rows_of = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
         if len(rows_of) < 2:
-            raise ValueError(f"{type(selector).__name__} needs rows of at least two classes, got one")
+            raise ValueError(f"{type(selector).__name__} needs rows of at least two classes, got only one class")
         # in proportion, but some of every class
         on = np.concatenate([subsample(rows, int(np.ceil(share * len(rows))), rng) for rows in rows_of])
         positive = np.array([1]) if len(rows_of) == 2 else np.arange(len(rows_of))

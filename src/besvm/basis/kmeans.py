@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from besvm._support.parameters import is_whole, shown
 from besvm._support.threads import one_blas_thread
-from besvm._support.validation import is_whole, shown
 from besvm.basis.contract import BasisSelector, check_room, pools_of
 from besvm.similarities.contract import Similarity
 
@@ -20,8 +20,10 @@ class KMeansBasis(BasisSelector):
 
     Parameters
     ----------
-    n, per_class
-        As in :class:`RandomBasis`.
+    n : int or float, optional
+        How many rows in all, or which share of them.
+    per_class : int or float, optional
+        How many rows of each class, or which share of them, instead of ``n``.
     balanced : bool, default=True
         Whether the classes are clustered one by one, rather than all rows together.
     max_iter : int, default=20
@@ -51,7 +53,7 @@ class KMeansBasis(BasisSelector):
         if vectors.ndim != 2 or vectors.dtype.kind not in "fiub":
             raise ValueError(
                 f"KMeansBasis needs vectors, got samples of shape {vectors.shape[1:]} and dtype {vectors.dtype}; "
-                "KMedoidsBasis goes by the similarity alone"
+                "use KMedoidsBasis, which needs only the similarity"
             )
         chosen = [
             rows if quota == len(rows) else rows[self._nearest_to_centers(vectors[rows], quota, rng)]

@@ -19,6 +19,7 @@ from besvm.blocks.npy import FULL, check_seal, write_seal
 MARK = ".besvm-checkpoint"
 MANIFEST = "manifest.json"
 BLOCK_ROWS = "block-rows"
+ENTRY = "__entry__"  # what the file was called when it was written
 
 
 class Part(NamedTuple):
@@ -56,13 +57,18 @@ class Checkpoint:
         """Return where an entry is kept."""
         return self.folder / f"{name}-{self.key[:20]}.npz"
 
+    def is_here(self) -> bool:
+        """Return whether this process, which may be on another machine, sees the folder."""
+        return (self.folder / MARK).exists()
+
     def read(self, name: str) -> dict[str, np.ndarray] | None:
         """Return what was last written by this name; None if there is nothing, or not all of it as it was written."""
         path = self.path(name)
         try:
             check_seal(path)
             with np.load(path, allow_pickle=False) as arrays:
-                return dict(arrays)
+                found = dict(arrays)
+                return found if str(found.pop(ENTRY)) == path.name else None  # or it was put in the place of another
         except (OSError, ValueError, KeyError, BadZipFile):
             return None
 
@@ -70,7 +76,7 @@ class Checkpoint:
         """Keep arrays by this name, on the disk when this returns, in place of what was there before."""
         try:
             with whole_file(self.path(name)) as unfinished, open(unfinished, "w+b") as file:
-                np.savez(file, **arrays)
+                np.savez(file, **{**arrays, ENTRY: np.array(self.path(name).name)})
                 write_seal(file)
                 file.flush()
                 os.fsync(file.fileno())
@@ -123,7 +129,7 @@ def open_checkpoint(
 
     A new folder is made, and remembers the parts and the seed; one that is there has a seed already.
     """
-    path = as_folder("checkpoint", folder)
+    path = as_folder("checkpoint", folder).absolute()  # workers of a cluster may be elsewhere
     claim("checkpoint", path, MARK)
     sweep(path)
     found = read_sealed(path / MANIFEST)

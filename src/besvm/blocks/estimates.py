@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from math import ceil, isqrt
 
 from besvm._support.threads import n_waiting
+from besvm.blocks.state import ROWS_EACH as FILE_ROWS
 from besvm.blocks.stores import CACHE_BYTES, COARSE_BYTES, COMPUTE_BYTES, DISK_BYTES, READERS, WORK_BYTES
 
 HESSIAN_BYTES = 1 << 28  # what the Hessians of the L1 columns solved together may take
@@ -21,6 +22,7 @@ NARROW = 8  # columns that a pass takes as long as besides its own: reading the 
 KEPT = 3 << 24  # what the allocator keeps of all that was freed
 COMPUTED = 8  # blocks: one of similarities, what a similarity takes beside it, and what is compiled on first use
 ROW_ARRAYS = 5  # arrays of (n, n_columns) that the L2 solver holds at once: slacks, change, products, margins of two C
+ROW_COPIES = 4  # of what is kept of rows in files, on each thread: read, turned, and what is made of them
 L1_ROW_ARRAYS = 10  # the same of the L1 solver, which works on whole arrays
 COLUMN_ARRAYS = 12  # of (width, n_columns), in float64
 SKETCH_ARRAYS = 3  # of (width, test vectors), in float64
@@ -34,7 +36,7 @@ PAIR_VIEW = 40  # for every entry of a pair's matrix that is looked at: itself, 
 
 
 def first_rank(n: int, size: int, n_columns: int) -> int:
-    """Return how many eigenvectors a preconditioner begins with: it then costs about as much as two passes.
+    """Return how many eigenvectors a preconditioner begins with: it then costs as much as some passes.
 
     The sketch takes 8 · rows · size · rank multiplications, the Hessians of all columns, in four steps or so, 4 ·
     rows · rank² each. More of either would have to save more passes than are usual.
@@ -80,14 +82,29 @@ def converting_bytes(n: int, width: int, itemsize: int, stored: int, n_jobs: int
     return n_jobs * min(COARSE_BYTES * itemsize // stored, itemsize * n * width)
 
 
-def newton_bytes(n: int, width: int, n_columns: int, itemsize: int, storage: str, n_jobs: int, max_rank: int) -> int:
+def row_bytes(n_columns: int, itemsize: int) -> int:
+    """Return what the L2 solver keeps of a row in arrays of (n, n_columns)."""
+    return (itemsize * ROW_ARRAYS + 2) * n_columns
+
+
+def newton_bytes(
+    n: int,
+    width: int,
+    n_columns: int,
+    itemsize: int,
+    storage: str,
+    n_jobs: int,
+    max_rank: int,
+    rows_in_files: bool = False,
+) -> int:
     """Return what the L2 solver takes beside the features, with a preconditioner of at most ``max_rank``.
 
     Counted are the arrays of (n, n_columns) and (width, n_columns), the preconditioner, the sample and the sketch that
     it is made from, and what is under way in a pass.
     """
     size = width + 1
-    rows = n * (itemsize * ROW_ARRAYS * n_columns + 2 * n_columns + 32)
+    at_work = min(n, ROW_COPIES * n_jobs * FILE_ROWS) if rows_in_files else n
+    rows = row_bytes(n_columns, itemsize) * at_work + 32 * n
     columns = size * 8 * COLUMN_ARRAYS * n_columns
     sampled = sample_rows(n, max_rank)
     # with those of the last one, of at most half the rank, where the next C of a path calls for another

@@ -39,7 +39,7 @@ def by_blocks(
 def _filled_rows(
     out: Out, n: int, rows_each: int, compute: Callable[[slice], np.ndarray], what: str, verbose: int
 ) -> Out:
-    with progress(what, n, verbose) as shown:
+    with progress(what, n, verbose, "rows") as shown:
         for rows in slices(n, rows_each):
             out[rows] = compute(rows)
             shown.advance(rows.stop - rows.start)

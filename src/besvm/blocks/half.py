@@ -77,6 +77,20 @@ class HalfBlocks(RowBlocks):
         self.blocks, self.scale = blocks, scale
         self.shape, self.dtype = blocks.shape, np.dtype(dtype)
 
+    @classmethod
+    def of(cls, block: np.ndarray) -> HalfBlocks:
+        """Return an array in memory in half precision; its first rows tell how."""
+        scale = Scale.of(block[:SETTLED_ON])
+        return cls(MemoryBlocks(scale.encode(block)), scale, block.dtype)
+
+    def whole(self) -> np.ndarray:
+        """Return all rows of what is in memory."""
+        return self.scale.decode(np.asarray(self.blocks.matrix), self.dtype)
+
+    def __sizeof__(self) -> int:
+        """Return the bytes held, for those who plan by them."""
+        return self.shape[0] * self.shape[1] * HALF.itemsize
+
     @property
     def matrix(self) -> HalfBlocks:
         """What takes rows, as the matrices of other stores do."""

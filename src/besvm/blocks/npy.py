@@ -93,7 +93,7 @@ class NpyMatrix:
 
     def seal(self) -> None:
         """Write a checksum behind the matrix, which now is finished."""
-        with _explained(self.path.parent, SEAL_BYTES, self.advice), self._opened("r+b") as file:
+        with disk_full_explained(self.path.parent, SEAL_BYTES, self.advice), self._opened("r+b") as file:
             write_seal(file)
 
     def _place(self, row: int) -> int:
@@ -122,7 +122,7 @@ class NpyMatrix:
         if data.shape != (rows.stop - rows.start, self.shape[1]):
             raise ValueError(f"{rows} of a matrix of {self.shape[1]} columns cannot hold a block of {data.shape}")
         n_bytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
-        with _explained(self.path.parent, n_bytes, self.advice), self._opened("r+b") as file:
+        with disk_full_explained(self.path.parent, n_bytes, self.advice), self._opened("r+b") as file:
             file.seek(self._place(rows.start))
             file.write(data.data)
 
@@ -137,7 +137,7 @@ def check_seal(path: Path) -> None:
     """Refuse a file in which anything has changed since it was sealed; nothing in it is trusted before."""
     with open(path, "rb") as file:
         if _checksum(file, os.fstat(file.fileno()).st_size - SEAL_BYTES) != file.read():
-            raise ValueError(f"{path} must be as it was written, but its checksum is another")
+            raise ValueError(f"{path} has changed since it was written: its checksum does not match")
 
 
 def _checksum(file: Any, n_bytes: int) -> bytes:
@@ -153,7 +153,7 @@ def _write_zeros(file: Any, folder: Path, shape: tuple[int, int], dtype: Any, ad
     dtype = np.dtype(dtype)
     n_bytes = shape[0] * shape[1] * dtype.itemsize
     header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-    with _explained(folder, n_bytes, advice):
+    with disk_full_explained(folder, n_bytes, advice):
         np.lib.format.write_array_header_1_0(file, header)
         file.flush()
         if n_bytes and hasattr(os, "posix_fallocate"):
@@ -165,8 +165,8 @@ def _write_zeros(file: Any, folder: Path, shape: tuple[int, int], dtype: Any, ad
 
 
 @contextmanager
-def _explained(folder: Path, n_bytes: int, advice: str) -> Iterator[None]:
-    """Turn the system's "no space" into a sentence that says how much was wanted and what to do."""
+def disk_full_explained(folder: Path, n_bytes: int, advice: str, what: str = "the features") -> Iterator[None]:
+    """Turn the system's "no space" into a sentence that says how much was wanted, for what, and what to do."""
     try:
         yield
     except OSError as error:
@@ -174,6 +174,6 @@ def _explained(folder: Path, n_bytes: int, advice: str) -> Iterator[None]:
             raise
         raise OSError(
             error.errno,
-            f"the features need {show_bytes(n_bytes)} of disk and {folder} would not take them "
+            f"{what} need {show_bytes(n_bytes)} of disk space, which {folder} does not have "
             f"({show_bytes(shutil.disk_usage(folder).free)} free); {advice}",
         ) from error

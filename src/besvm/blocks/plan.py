@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from besvm._support.memory import available_memory, is_memory
+from besvm._support.parameters import check_choice
 from besvm._support.threads import n_workers
 from besvm._support.units import parse_bytes, show_bytes
-from besvm._support.validation import check_choice
 from besvm.blocks.estimates import (
     HESSIAN_BYTES,
     SPARING,
@@ -23,6 +23,7 @@ from besvm.blocks.estimates import (
     newton_bytes,
     pair_bytes,
     pairs_bytes,
+    row_bytes,
 )
 
 STORAGES = ("auto", "memory", "disk", "recompute")
@@ -60,6 +61,7 @@ class Plan:
     work: int  # bytes that training takes beside the features
     limit: int  # bytes that may be taken in all
     note: str = ""  # what the user should know about the temporary folder
+    rows_folder: Path | None = None  # where what the solver keeps of the rows goes, if memory has no room for it
 
     def __str__(self) -> str:
         need = f"the features take {show_bytes(self.features)} and training {show_bytes(self.work)} more"
@@ -67,7 +69,8 @@ class Plan:
             self.storage, "on the workers of the cluster"
         )
         fewer = "" if self.n_jobs is None else f", by only {self.n_jobs} threads"
-        return f"features {where}: {need}{fewer}; the limit is {show_bytes(self.limit)}{self.note}"
+        rows = "" if self.rows_folder is None else ", what the solver keeps of the rows on disk too"
+        return f"features {where}: {need}{fewer}{rows}; the limit is {show_bytes(self.limit)}{self.note}"
 
 
 def plan_training(
@@ -84,13 +87,15 @@ def plan_training(
     folder: Path | None = None,
     memory_limit: Limit = None,
     stored: int | None = None,
+    row_files: bool = False,
 ) -> Plan:
     """Choose a store that keeps the peak under the limit; say what is missing where none does.
 
     ``n`` rows of ``width`` features, of ``itemsize`` bytes each, are trained in ``n_columns`` columns at once.
     ``beside`` are bytes that something else takes meanwhile, ``row`` those that computing the features of one row
     takes, ``features`` those of all features, where they are more than are trained on at a time; ``folder`` is where
-    the user wants files to go; ``stored`` the bytes of a number as it is stored, if they are fewer.
+    the user wants files to go; ``stored`` the bytes of a number as it is stored, if they are fewer; ``row_files``
+    whether what the solver keeps of the rows may go into files.
     With a limit, the solver is told to save memory, at the cost of passes.
     """
     check_choice("storage", storage, STORAGES)
@@ -99,12 +104,12 @@ def plan_training(
     sparing = memory_limit is not None
     estimate = l1_bytes if penalty == "l1" else newton_bytes
     if penalty == "l1":
-        options = {"hessian_bytes": HESSIAN_BYTES // (SPARING if sparing else 1)}
+        options: dict[str, Any] = {"hessian_bytes": HESSIAN_BYTES // (SPARING if sparing else 1)}
     else:
         options = {"max_rank": first_rank(n, width + 1, n_columns) if sparing else last_rank(width + 1)}
 
-    def work(storage: str, n_jobs: int) -> int:
-        training = estimate(n, width, n_columns, itemsize, storage, n_jobs, **options)
+    def work(storage: str, n_jobs: int, **rows: Any) -> int:
+        training = estimate(n, width, n_columns, itemsize, storage, n_jobs, **options, **rows)
         converted = converting_bytes(n, width, itemsize, stored, n_jobs) if stored else 0
         return beside + computing_bytes(n, width, itemsize, row) + training + converted
 
@@ -116,9 +121,15 @@ def plan_training(
             folder, note = _disk_with_room(features)
         storage = "recompute" if storage == "auto" and folder is None else "disk"
     held = features if storage == "memory" or (storage == "disk" and is_memory(folder or _usual_folder())) else 0
-    while n_jobs > 1 and held + work(storage, n_jobs) > limit:
+    rows_folder: Path | None = None
+    rows: dict[str, Any] = {}
+    if row_files and penalty == "l2" and storage in ("disk", "recompute") and held + work(storage, 1) > limit:
+        on_disk = features if storage == "disk" else 0
+        rows_folder, _ = _disk_with_room(on_disk + n * row_bytes(n_columns, itemsize))
+        rows = {} if rows_folder is None else {"rows_in_files": True}
+    while n_jobs > 1 and held + work(storage, n_jobs, **rows) > limit:
         n_jobs = (n_jobs + 1) // 2
-    need = held + work(storage, n_jobs)
+    need = held + work(storage, n_jobs, **rows)
     if need > limit and (held or memory_limit is not None):
         raise MemoryError(
             f"training must stay within {show_bytes(limit)}, but with storage={storage!r} it needs "
@@ -127,7 +138,7 @@ def plan_training(
             + f"raise memory_limit, or use a smaller basis{note}"
         )
     fewer = n_jobs if n_jobs < n_workers() else None
-    return Plan(storage, options, fewer, folder, features, need - held, limit, note)
+    return Plan(storage, options, fewer, folder, features, need - held, limit, note, rows_folder)
 
 
 def _usual_folder() -> Path:

@@ -57,7 +57,6 @@ class RowState(ABC):
     shape: tuple[int, int]
     dtype: np.dtype[Any]  # of its blocks as they are seen here
     sparse = False  # whether the blocks are CSR matrices
-    lasting = True  # whether what is kept of the rows lasts as long as this process
 
     def rewind(self) -> None:  # noqa: B027  (what lasts is simply written over)
         """Forget all but what was put here: what follows does not depend on it, should it have to be made again."""
@@ -74,6 +73,13 @@ class RowState(ABC):
         """
 
     @abstractmethod
+    def each(self, fn: Callable[[Rows], None]) -> None:
+        """Let ``fn(rows)`` work on what is kept of every block, at the latest when it is next asked for.
+
+        Nothing comes back, and the matrix is not read, so that it can go along with whatever is sent next.
+        """
+
+    @abstractmethod
     def select(self, names: Iterable[str], columns: np.ndarray) -> None:
         """Keep only these columns of the arrays."""
 
@@ -81,24 +87,18 @@ class RowState(ABC):
     def take(self, rows: np.ndarray, fn: Callable[[Rows], np.ndarray], features: bool = False) -> np.ndarray:
         """Return ``fn`` of these rows alone, in ascending order, as one array."""
 
-    @abstractmethod
-    def whole(self, name: str) -> Any:
-        """Return what gives any rows of an array: ``whole(name)[rows]``."""
 
-
-class _View(Rows):
+class View(Rows):
     """Some rows of arrays that are whole."""
 
     def __init__(self, state: LocalState, at: slice | np.ndarray, features: Any = None) -> None:
         self._state, self._at, self.features = state, at, features
-        self._written: set[str] = set()
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return self._state.read(name, self._at, self._written)
+        return self._state.arrays[name][self._at]
 
     def __setitem__(self, name: str, value: np.ndarray) -> None:
         self._state.like(name, value)[self._at] = value
-        self._written.add(name)
 
 
 class LocalState(RowState):
@@ -114,6 +114,9 @@ class LocalState(RowState):
     (array([10., 10.]),)
     """
 
+    view: type[View] = View
+    in_memory = True  # whether there is room for more arrays of all rows
+
     def __init__(self, blocks: Any, dtype: Any = None) -> None:
         self.blocks, self.shape, self.sparse = blocks, blocks.shape, blocks.sparse
         self.dtype = np.dtype(blocks.dtype if dtype is None else dtype)
@@ -123,22 +126,25 @@ class LocalState(RowState):
     def put(self, name: str, array: np.ndarray) -> None:
         self.arrays[name] = array
 
-    def read(self, name: str, at: slice | np.ndarray, written: set[str]) -> np.ndarray:
-        """Return these rows of an array; those of the names ``written`` are the reader's own."""
-        return self.arrays[name][at]
-
     def like(self, name: str, value: np.ndarray) -> np.ndarray:
         """Return the whole array of this name, made if there is none that can hold such a value."""
         with self._lock:
             known = self.arrays.get(name)
             if known is None or known.shape[1:] != value.shape[1:] or known.dtype != value.dtype:
-                known = self.arrays[name] = np.empty((self.shape[0], *value.shape[1:]), value.dtype, order="F")
+                known = self.arrays[name] = self._made((self.shape[0], *value.shape[1:]), value.dtype)
         return known
+
+    def _made(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        return np.empty(shape, dtype, order="F")
 
     def sum(self, fn: Callable[[Rows], Sums], features: bool = True, coarse: bool = False) -> Sums:
         if features:
-            return added(self.map(lambda at, block: fn(_View(self, at, block)), coarse))
-        return added(thread_map(lambda at: fn(_View(self, at)), slices(self.shape[0], ROWS_EACH)))
+            return added(self.map(lambda at, block: fn(self.view(self, at, block)), coarse))
+        return added(thread_map(lambda at: fn(self.view(self, at)), slices(self.shape[0], ROWS_EACH)))
+
+    def each(self, fn: Callable[[Rows], None]) -> None:
+        for _ in thread_map(lambda at: fn(self.view(self, at)), slices(self.shape[0], ROWS_EACH)):
+            pass
 
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
         """Yield ``fn(rows, block)`` for every block of the matrix, as it is seen here."""
@@ -152,12 +158,12 @@ class LocalState(RowState):
 
     def take(self, rows: np.ndarray, fn: Callable[[Rows], np.ndarray], features: bool = False) -> np.ndarray:
         if not features:
-            return fn(_View(self, rows))
+            return fn(self.view(self, rows))
 
         def part(at: slice, block: Any) -> np.ndarray | None:
             here = rows[slice(*np.searchsorted(rows, [at.start, at.stop]))]
             every = len(here) == block.shape[0]
-            return fn(_View(self, here, block if every else block[here - at.start])) if len(here) else None
+            return fn(self.view(self, here, block if every else block[here - at.start])) if len(here) else None
 
         out, end = np.empty((0, 0)), 0
         for one in self.map(part):
@@ -169,8 +175,9 @@ class LocalState(RowState):
         return out
 
     def whole(self, name: str) -> np.ndarray:
+        """Return an array."""
         return self.arrays[name]
 
     def all(self, fn: Callable[[Rows], T]) -> T:
         """Return ``fn`` of all rows at once."""
-        return fn(_View(self, slice(None)))
+        return fn(self.view(self, slice(None)))

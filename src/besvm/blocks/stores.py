@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from besvm._support.row_source import RowSource
 from besvm._support.threads import begun_ahead, slices, thread_map
 from besvm.blocks.npy import NpyMatrix
+from besvm.blocks.row_files import FileState
 from besvm.blocks.state import LocalState, RowState, added
 
 T = TypeVar("T")
@@ -32,6 +34,7 @@ class RowBlocks(ABC):
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     sparse = False  # whether the blocks are CSR matrices
+    rows_folder: Path | None = None  # where what a solver keeps of the rows goes, if not into memory
 
     @abstractmethod
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
@@ -50,7 +53,9 @@ class RowBlocks(ABC):
 
     def state(self, dtype: Any = None) -> RowState:
         """Return what a solver keeps of the rows: nothing yet. It sees the blocks in ``dtype``, by default as is."""
-        return LocalState(self, dtype)
+        if self.rows_folder is None:
+            return LocalState(self, dtype)
+        return FileState(self, dtype, self.rows_folder)
 
     def close(self) -> None:  # noqa: B027  (most stores have nothing to give back)
         """Give back whatever the matrix holds."""
@@ -125,7 +130,7 @@ class SparseBlocks(RowBlocks):
 
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
         """Refuse: the matrix is the caller's, and its zeros would not stay zeros."""
-        raise TypeError("sparse features are read only; normalize them before they are given")
+        raise TypeError("sparse features cannot be changed; normalize them before you pass them")
 
 
 class SourceBlocks(RowBlocks):
@@ -143,7 +148,7 @@ class SourceBlocks(RowBlocks):
 
     def update(self, fn: Callable[[slice, Any], np.ndarray]) -> None:
         """Refuse: the rows are the caller's."""
-        raise TypeError("a source is read only; normalize its rows before they are given")
+        raise TypeError("a source cannot be changed; normalize its rows before you pass it")
 
 
 def rows_per_block(width: int, itemsize: int = 4) -> int:

@@ -28,8 +28,8 @@ def train(
 ) -> None:
     """Train a model on your data and save it.
 
-    The kind of data and the measures are guessed, and said.
-    A fifth of the rows is held out to measure the accuracy, then all are trained on.
+    besvm guesses the kind of data and suitable measures, and tells you what it chose.
+    It holds out a fifth of the rows to measure the accuracy, then trains on all rows.
 
     \b
     besvm train pets/ -o pets.besvm
@@ -52,13 +52,17 @@ def predict(
     model: o.Model,
     data: o.Data,
     out: o.File = None,
-    probabilities: Annotated[bool, typer.Option("--probabilities", help="Also give the probabilities.")] = False,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Also write the probability of every class.")
+    ] = False,
     skip_unreadable: o.SkipUnreadable = False,
     jobs: o.Jobs = None,
     force: o.Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON on lines instead of CSV.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object per line instead of CSV.")] = False,
 ) -> None:
-    """Predict the class of every sample, in constant memory.
+    """Predict the class of every sample.
+
+    Memory use stays constant, however many samples there are.
 
     \b
     besvm predict pets.besvm new-photos/ -o pets.csv
@@ -87,7 +91,7 @@ def evaluate(
     jobs: o.Jobs = None,
     as_json: o.Json = False,
 ) -> None:
-    """Measure how well a model does on samples whose classes are known.
+    """Measure how accurate a model is on samples whose classes are known.
 
     \b
     besvm evaluate gun.besvm GunPoint_TEST.ts
@@ -101,7 +105,7 @@ def evaluate(
 
 @command()
 def inspect(model: o.Model, as_json: o.Json = False) -> None:
-    """Show what a model file holds, and how it was trained.
+    """Show what is in a model file and how the model was trained.
 
     \b
     besvm inspect pets.besvm
@@ -112,21 +116,25 @@ def inspect(model: o.Model, as_json: o.Json = False) -> None:
     show(as_json, found, it.shown(found))
 
 
-@command(interrupted="interrupted; with --folder, the same command continues from here")
+@command(interrupted="interrupted; if you used --folder, run the same command again to continue")
 def select(
     data: o.Data,
     given: o.ReadingOptions,
     trained: o.RecipeOptions,
     out: o.MaybeOut = None,
     n: Annotated[int, typer.Option("--number", "-n", help="How many measures to choose.")] = 4,
-    min_gain: Annotated[float | None, typer.Option(help="Stop where a measure adds less to the accuracy.")] = None,
-    folder: Annotated[str | None, typer.Option(help="Where to keep what is computed, to go on after a stop.")] = None,
+    min_gain: Annotated[
+        float | None, typer.Option(help="Stop when the next measure would add less than this to the accuracy.")
+    ] = None,
+    folder: Annotated[
+        str | None, typer.Option(help="Save progress in this folder, so that the same command can resume.")
+    ] = None,
     loss_weight: o.LossWeight = "1",
     holdout: o.Holdout = 0.2,
     force: o.Force = False,
     as_json: o.Json = False,
 ) -> None:
-    """Choose among many measures, one after the other, by held-out accuracy.
+    """Choose the best measures for your data, one at a time, by accuracy on held-out rows.
 
     \b
     besvm select GunPoint_TRAIN.ts
@@ -153,15 +161,17 @@ def select(
 def explain(
     model: o.Model,
     data: o.Data,
-    row: Annotated[str, typer.Option(help="The sample's name, or its number, from 1 on; -1 is the last.")] = "1",
+    row: Annotated[
+        str, typer.Option(help="The sample's name, or its number counting from 1. -1 is the last one.")
+    ] = "1",
     top: Annotated[int, typer.Option(help="How many exemplars to list.", min=1)] = 10,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", help="A picture (.png, .svg) or a page (.html) to write as well.")
+        str | None, typer.Option("--out", "-o", help="Also write a picture (.png, .svg) or a web page (.html).")
     ] = None,
     force: o.Force = False,
     as_json: o.Json = False,
 ) -> None:
-    """Say which exemplars pulled the decision for a sample to which class, and how they match.
+    """Explain a prediction: which exemplars pulled the sample toward which class, and how they match it.
 
     \b
     besvm explain pets.besvm photos --row cats/7.png -o why.png
@@ -176,20 +186,20 @@ def explain(
 def report(
     model: o.Model,
     data: o.Data,
-    out: Annotated[str, typer.Option("--out", "-o", help="The page to write.")] = "report.html",
+    out: Annotated[str, typer.Option("--out", "-o", help="The HTML file to write.")] = "report.html",
     training: Annotated[
-        str | None, typer.Option(help="What the model was trained on, to show its exemplars as they were.")
+        str | None, typer.Option(help="The data that the model was trained on, to show the original exemplars.")
     ] = None,
     label: o.Label = None,
     samples: Annotated[
-        int | None, typer.Option(help="How many samples to list; by default all, up to 10,000.", min=1)
+        int | None, typer.Option(help="How many samples to list. Default: all, up to 10,000.", min=1)
     ] = None,
-    title: Annotated[str | None, typer.Option(help="What the page is called.")] = None,
+    title: Annotated[str | None, typer.Option(help="The title of the page.")] = None,
     force: o.Force = False,
 ) -> None:
-    """Write a page about a model: how well it does, where it errs, and which exemplars decide.
+    """Write a web page about a model: how accurate it is, where it goes wrong, and which exemplars matter.
 
-    One HTML file that needs no network.
+    It is a single HTML file that works without a network.
 
     \b
     besvm report pets.besvm new-pets/ -o pets.html
@@ -204,25 +214,32 @@ def prune(
     model: o.Model,
     data: o.Data,
     n: Annotated[
-        str | None, typer.Option("-n", "--exemplars", help="How many exemplars to keep, or which share, like 0.5.")
+        str | None, typer.Option("-n", "--exemplars", help="How many exemplars to keep, or a share such as 0.5.")
     ] = None,
     max_loss: Annotated[
-        float | None, typer.Option(help="Instead of -n: as few as lose at most this accuracy, like 0.005.")
+        float | None,
+        typer.Option(
+            help="Instead of -n: keep as few as possible without losing more accuracy than this, such as 0.005."
+        ),
     ] = None,
     out: Annotated[
-        str | None, typer.Option("-o", "--out", help="The new file; by default MODEL with the number behind it.")
+        str | None,
+        typer.Option("-o", "--out", help="The new model file. Default: MODEL with the number of exemplars added."),
     ] = None,
     curve: Annotated[
-        bool, typer.Option("--curve", help="Show accuracy against the number of exemplars; without -n, only that.")
+        bool,
+        typer.Option("--curve", help="Show the accuracy for several numbers of exemplars. Without -n, do only this."),
     ] = False,
-    random: Annotated[int, typer.Option(help="Random choices to show beside each point of the curve.")] = 0,
+    random: Annotated[
+        int, typer.Option(help="For comparison, also try this many random choices at each point of the curve.")
+    ] = 0,
     label: o.Label = None,
     force: o.Force = False,
     as_json: o.Json = False,
 ) -> None:
-    """Make a smaller model: keep the exemplars that are worth most, refit, and say what it costs.
+    """Make a smaller model: keep the most useful exemplars, refit, and show what it costs in accuracy.
 
-    DATA is what the model was trained on, or as much like it.
+    DATA should be the data that the model was trained on, or similar data with classes.
 
     \b
     besvm prune pets.besvm pets/ --curve

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import typer
 
@@ -63,6 +63,8 @@ def command(interrupted: str = NOTHING_DONE) -> Callable[[Command], Command]:
 
         options = [option for one in own for option in _options(one)]
         options.append(Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=o.Debug))
+        for option in options:
+            _hide_type_of_flag(option.annotation)
         guarded.__signature__ = signature(function).replace(parameters=options)  # type: ignore[attr-defined]
         guarded.__annotations__ = {option.name: option.annotation for option in options}
         app.command()(guarded)
@@ -81,6 +83,14 @@ def _options(parameter: Parameter) -> list[Parameter]:
     ]
 
 
+def _hide_type_of_flag(annotation: Any) -> None:
+    """Keep the help from showing that a flag takes a value: it does not."""
+    kind, *about = get_args(annotation)
+    if kind is bool:
+        for one in about:
+            one.metavar = ""
+
+
 def show(as_json: bool, plain: Any, text: str) -> None:
     """Print a result, for programs or for people."""
     typer.echo(json.dumps(plain, indent=2, ensure_ascii=False) if as_json else printable(text))
@@ -97,7 +107,8 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _besvm(
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and leave.", callback=_version, is_eager=True)
+        bool,
+        typer.Option("--version", help="Show the version and exit.", callback=_version, is_eager=True, metavar=""),
     ] = False,
 ) -> None:
     """Large-margin classification with any similarity measure, positive definite or not."""

@@ -20,7 +20,7 @@ UNWRITTEN = "cannot be written"
 def sentence(error: BaseException) -> str:
     """Return what a user is told of an error: one line."""
     if isinstance(error, MemoryError) and not str(error):
-        return "there is not enough memory; lower --memory-limit, or use fewer samples"
+        return "not enough memory; lower --memory-limit or use fewer samples"
     if isinstance(error, OSError) and error.strerror is not None:
         text = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     else:

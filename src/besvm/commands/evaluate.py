@@ -23,15 +23,15 @@ def evaluate(
     loaded = load_model(model)
     samples = samples_for(loaded, model, data, label=label, labels=labels, skip=skip_unreadable)
     without = (
-        f"{samples.name} must have a class for every sample to be evaluated on, got none; name the column that holds "
-        "them (--label), or use `besvm predict`"
+        f"{samples.name} must have a class for every sample to evaluate on, but has none; name their column "
+        "with --label, or use `besvm predict` if they are unknown"
     )
     confusion = Confusion()
     with workers(jobs):
         for block in judged(samples):
             confusion.add(classes_of(block, without), loaded.predict(block.X))
     if not confusion.rows:
-        raise ValueError(f"{samples.name} must hold samples, but has none")
+        raise ValueError(f"{samples.name} must have at least one sample, but it is empty")
     known = {str(name) for name in loaded.classes_}
     unknown = {name: n for name, n in _true(confusion).items() if name not in known}
     accuracy = Accuracy.of(confusion.right, confusion.rows, samples.name)
@@ -54,7 +54,7 @@ def shown(accuracy: Accuracy, confusion: Confusion, plain: dict[str, Any]) -> st
     if plain["unknown"]:
         n = sum(plain["unknown"].values())
         names = ", ".join(map(repr, list(plain["unknown"])[:5]))
-        lines.append(f"note      {n:,} rows are of classes that the model was not trained on: {names}")
+        lines.append(f"note      {n:,} rows have classes that the model does not know: {names}")
     return "\n".join([*lines, "", str(confusion)])
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from besvm._support.files import write_bytes, write_text
+from besvm._support.parameters import shown as quoted
 from besvm._support.rows import take
-from besvm._support.validation import shown as quoted
 from besvm.commands.models import load_model, samples_for
 from besvm.commands.outputs import check_new
 from besvm.inputs import Stream
@@ -34,9 +34,9 @@ def explain(
     loaded = load_model(model)
     reading = read_model(loaded)
     name, X = find(samples_for(loaded, model, data), row)
-    found = explain_row(reading, X, top=top)
+    found = explain_row(reading, X, top=top, first_row=1)  # as rows of files are numbered everywhere
     if path is not None:
-        write(explain_row(reading, X) if top < found.n_exemplars else found, path, title=name)
+        write(explain_row(reading, X, first_row=1) if top < found.n_exemplars else found, path, title=name)
     return {"sample": name, **found.to_dict(matches=True)}, f"{name}\n{found}"
 
 
@@ -55,16 +55,16 @@ def find(samples: Stream, row: str) -> tuple[str, Any]:
     if number == -1 and last is not None:
         return last.names[-1], take(last.X, [len(last.names) - 1])
     if not seen:
-        raise ValueError(f"{samples.name} must hold samples, but has none")
+        raise ValueError(f"{samples.name} must have at least one sample, but it is empty")
     raise ValueError(
-        f"--row must be the name of a sample of {samples.name}, or its number, from 1 to {seen:,}, got {quoted(row)}"
+        f"--row must be the name of a sample in {samples.name} or a number from 1 to {seen:,}, got {quoted(row)}"
     )
 
 
 def _checked(out: str, force: bool) -> Path:
     """Return the path that a picture or a page goes to, or say what is wrong with it."""
     if Path(out).suffix.lower() not in (*PICTURES, *PAGES):
-        raise ValueError(f"-o must end in .png or .svg for a picture, or in .html for a page, got {out!r}")
+        raise ValueError(f"-o must end in .png or .svg for a picture, or in .html for a web page, got {out!r}")
     return check_new(out, force)
 
 

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from besvm._support.parameters import is_whole
+from besvm._support.parameters import shown as brief
 from besvm._support.tables import table
 from besvm._support.units import show_bytes
-from besvm._support.validation import is_whole
-from besvm._support.validation import shown as brief
 from besvm.commands.models import load_model
 from besvm.commands.scores import Accuracy
 from besvm.inputs.contract import PLURAL

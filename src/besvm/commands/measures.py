@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from besvm import recipes
+from besvm._support.extras import EXTRA_OF
+from besvm._support.parameters import shown
 from besvm._support.rows import evenly_spaced
-from besvm._support.validation import shown
 from besvm.basis import RandomBasis
 from besvm.inputs import Data
 from besvm.measures import Measure, as_measure, mirrored
@@ -21,6 +22,7 @@ from besvm.similarities import DTW, Gower, Similarity, resolve
 LOOKED_AT = 1000  # texts whose length is looked at
 SHORT = 40  # characters: texts up to here are compared letter by letter, longer ones by their words
 PIECE = 9  # moments that the pieces of the recipe for series have
+DNA = frozenset("ACGTUN-*")  # letters of DNA and RNA: alignments of these have no substitution matrix of their own
 SIZES = tuple(recipes.IMAGES)
 SHORTHAND = re.compile(r"\s*[HhPp]\s*\d.*")
 SPEC = re.compile(r"(?P<name>[^\[\]()|]+?)\s*(?:\((?P<params>[^()]*)\))?\s*(?:\[(?P<columns>[^\[\]]*)\])?")
@@ -58,7 +60,7 @@ def chosen(data: Data, names: list[str], size: str) -> list[Measure]:
 def check_size(size: str) -> None:
     """Refuse what is no size of the usual measures."""
     if size not in SIZES:
-        raise ValueError(f"--size must be {', '.join(SIZES)}, got {shown(size)}")
+        raise ValueError(f"--size must be one of {', '.join(SIZES)}, got {shown(size)}")
 
 
 def candidates(data: Data, names: list[str]) -> list[Measure]:
@@ -66,7 +68,9 @@ def candidates(data: Data, names: list[str]) -> list[Measure]:
     if names:
         return [parsed(name, data) for name in names]
     if data.kind not in CANDIDATES:
-        raise ValueError(f"{data.source} holds {data.kind} similarities: there is nothing to choose from")
+        raise ValueError(
+            f"{data.source} has {data.kind} similarities, so there are no measures to choose from; use `besvm train`"
+        )
     usable = [name for name in CANDIDATES[data.kind] if _installed(name)]
     if data.kind == "series" and _shortest(data) < PIECE:
         usable = [name for name in usable if "parts" not in name]
@@ -86,15 +90,31 @@ def usual(data: Data, size: str) -> list[Measure]:
         return [parsed("rbf", data)]
     if data.kind == "precomputed":
         return [Measure("precomputed")]
-    if data.kind == "sequences":
-        return [parsed(f"kmers(k={k})", data) for k in (1, 2, 3)]
-    if data.kind == "text":
-        letters, words = ["edit", "jaro-winkler"], ["token-ratio"]
-        names = [*(letters if _are_short(data.X) else words), "kmers(k=2)", "kmers(k=3)", "kmers(k=4)"]
-        return [parsed(name, data) for name in names if _installed(name)]
+    if data.kind in ("sequences", "text"):
+        return [parsed(name, data) for name in _usual_of_texts(data) if _installed(name)]
     texts = _texts(data)
     own = [_of_text(data, column) for column in texts]
     return own if len(texts) == len(data.columns or {}) else [_gower(data, {}), *own]
+
+
+def not_installed(data: Data) -> str:
+    """Return which usual measures of the data are left out, and which extra brings them; nothing if none are."""
+    missing = [name for name in _usual_of_texts(data) if not _installed(name)]
+    if not missing:
+        return ""
+    extra = EXTRA_OF[NEEDS[missing[0]]]
+    return f"{' and '.join(missing)} left out: install besvm with the extra {extra!r} to use them"
+
+
+def _usual_of_texts(data: Data) -> list[str]:
+    """Return the usual measures of texts and sequences, whether they are installed or not."""
+    if data.kind == "sequences":
+        aligned = [] if _are_dna(data.X) else ["align-global", "align-local"]
+        return [*aligned, "kmers(k=1)", "kmers(k=2)", "kmers(k=3)"]
+    if data.kind == "text":
+        own = ["edit", "jaro-winkler"] if _are_short(data.X) else ["token-ratio"]
+        return [*own, "kmers(k=2)", "kmers(k=3)", "kmers(k=4)"]
+    return []
 
 
 def parsed(text: str, data: Data) -> Measure:
@@ -115,8 +135,8 @@ def parsed(text: str, data: Data) -> Measure:
     found = SPEC.fullmatch(spec)
     if found is None:
         raise ValueError(
-            "--measure must be a name, maybe with parameters and columns, like dtw(window=0.1) or edit[name], got "
-            f"{shown(text)}; `besvm similarities` lists the names"
+            "--measure must be a name, optionally with parameters or a column, such as dtw(window=0.1) or edit[name], "
+            f"got {shown(text)}; `besvm similarities` lists all names"
         )
     params = _params(found["name"], found["params"])
     similarity = resolve(found["name"], "--measure")
@@ -132,7 +152,10 @@ def parsed(text: str, data: Data) -> Measure:
         column: Any = columns if similarity.vectors or isinstance(similarity, Gower) else columns[0]
         return Measure(similarity, column=column, features=_scaler(similarity), name=label)
     if found["columns"] is not None:
-        raise ValueError(f"--measure can name columns of records, but {data.source} holds {data.kind}: {shown(text)}")
+        raise ValueError(
+            f"--measure can name a column only for records, but {data.source} has {data.kind}, got {shown(text)}; "
+            "leave out the part in brackets"
+        )
     return Measure(similarity, features=_scaler(similarity) if data.kind == "vectors" else None, name=name)
 
 
@@ -154,7 +177,9 @@ def listed(measures: list[Measure]) -> str:
 
 def _refuse_other_kind(name: str, kind: str, data: Data) -> None:
     if data.kind not in TAKES.get(kind, (data.kind,)):
-        raise ValueError(f"--measure {name} compares {kind}, but {data.source} holds {data.kind}")
+        raise ValueError(
+            f"--measure {name} compares {kind}, but {data.source} has {data.kind}; `besvm similarities` lists others"
+        )
 
 
 def _with_basis(measure: Measure, basis: float | None, n: int) -> Measure:
@@ -180,7 +205,9 @@ def _gower(data: Data, params: dict[str, Any], name: str | None = None) -> Measu
 def _of_text(data: Data, column: str) -> Measure:
     values = [row[column] or "" for row in evenly_spaced(data.X, LOOKED_AT)]
     if not _installed("edit"):
-        raise ImportError(f"comparing the texts of column {column!r} needs rapidfuzz; install besvm[text]")
+        raise ImportError(
+            f"comparing the texts of column {column!r} needs rapidfuzz; install besvm with the extra 'text'"
+        )
     return parsed(f"{'edit' if _are_short(values) else 'token-ratio'}[{column}]", data)
 
 
@@ -195,6 +222,10 @@ def _shortest(data: Data) -> int:
 
 def _are_short(texts: list[str]) -> bool:
     return float(np.median([len(text) for text in evenly_spaced(texts, LOOKED_AT)])) <= SHORT
+
+
+def _are_dna(sequences: list[str]) -> bool:
+    return all(DNA.issuperset(one.upper()) for one in evenly_spaced(sequences, LOOKED_AT))
 
 
 def _installed(name: str) -> bool:
@@ -213,14 +244,14 @@ def _columns(given: str | None, similarity: Similarity, data: Data) -> list[str]
         names = [name.strip() for name in given.split(",")]
         unknown = next((name for name in names if name not in known), None)
         if unknown is not None:
-            raise ValueError(f"{data.source} has no column {unknown!r} to compare; it has {', '.join(known)}")
+            raise ValueError(f"{data.source} has no column {unknown!r} to compare; its columns are {', '.join(known)}")
         return names
     numbers = [name for name, kind in known.items() if kind in ("number", "date")]
     names = numbers if similarity.vectors else _texts(data)
     if not names or (not similarity.vectors and len(names) > 1):
         raise ValueError(
-            f"--measure must say which column of {data.source} it compares, "
-            f"like '{similarity.label}[{next(iter(known))}]'"
+            f"--measure must say which column of {data.source} to compare, "
+            f"such as '{similarity.label}[{next(iter(known))}]'"
         )
     return names
 
@@ -233,7 +264,9 @@ def _params(name: str, text: str | None) -> dict[str, Any]:
             continue
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (equals and key and value):
-            raise ValueError(f"--measure must have parameters like {name}(key=value), got {shown(part.strip())}")
+            raise ValueError(
+                f"--measure must have its parameters as key=value, as in {name}(key=value), got {shown(part.strip())}"
+            )
         out[key] = _value(value)
     return out
 
@@ -253,6 +286,6 @@ def _with(similarity: Similarity, params: dict[str, Any]) -> Similarity:
     known = similarity.get_params(deep=False)
     unknown = next((key for key in params if key not in known), None)
     if unknown is not None:
-        has = f"it has {', '.join(known)}" if known else "it has none"
-        raise ValueError(f"--measure: {similarity.label!r} has no parameter {unknown!r}; {has}")
+        has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
+        raise ValueError(f"--measure {similarity.label} has no parameter {unknown!r}; {has}")
     return similarity.set_params(**params)

@@ -18,10 +18,12 @@ def load_model(path: str, *, classifies: bool = True) -> Any:
     from besvm.files import load
 
     if not Path(path).expanduser().is_file():
-        raise FileNotFoundError(f"{path!r} must be a model file, as `besvm train` writes it, but there is none")
+        raise FileNotFoundError(f"{path!r} must be a model file written by `besvm train`, but does not exist")
     model = load(Path(path).expanduser())
     if classifies and not hasattr(model, "predict"):
-        raise ValueError(f"{path!r} must hold a classifier, got a {type(model).__name__}, which predicts no classes")
+        raise ValueError(
+            f"{path!r} must be a classifier, but it is a {type(model).__name__}, which cannot predict classes"
+        )
     return model
 
 
@@ -33,10 +35,16 @@ def samples_for(
     with _refusing_other_kinds(name, known["kind"]):
         found = stream(data, **known, labels=labels, skip_unreadable=skip)
     if label is not None and found.layout.columns is not None and found.layout.label is None:
-        raise ValueError(f"{found.name} has no label column {label!r}")
+        raise ValueError(f"{found.name} has no label column {label!r}; name another column with --label")
     if known["kind"] is None:
-        say(1, f"{found.layout.said} (the model does not say what it was trained on)")
+        say(1, f"{found.layout.said} (guessed, since the model file does not say what kind of data it was trained on)")
     return found
+
+
+def as_known(labels: np.ndarray, classes: Any) -> np.ndarray:
+    """Return classes that were read from a file as the model has them: as numbers, if it was trained on numbers."""
+    known = {str(name): name for name in classes}
+    return np.array([known.get(label, label) for label in labels.tolist()])
 
 
 def classes_of(samples: Data, otherwise: str) -> np.ndarray:
@@ -46,7 +54,9 @@ def classes_of(samples: Data, otherwise: str) -> np.ndarray:
     empty = samples.y == ""
     if empty.any():
         name = samples.names[int(empty.argmax())]
-        raise ValueError(f"{samples.source} must have a class for every sample, got none for {name}")
+        raise ValueError(
+            f"{samples.source} must have a class for every sample, but {name} has none; fill it in, or remove it"
+        )
     return samples.y
 
 

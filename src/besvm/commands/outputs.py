@@ -16,19 +16,21 @@ from besvm.commands.errors import FULL, UNWRITTEN
 def check_new(path: str, force: bool, *, device: bool = False) -> Path:
     """Return the path of a file to be written; refuse, before any work, what is there already or cannot be made."""
     if not path:
-        raise ValueError("-o must be the name of a file, got an empty text")
+        raise ValueError("-o must be the name of a file, got an empty string")
     target = Path(path).expanduser()
     if target.is_dir():
-        raise ValueError(f"-o must be the name of a file, got the folder {path!r}; add the name of a file to it")
+        raise ValueError(f"-o must be the name of a file, got the folder {path!r}; add a file name to it")
     if target.exists() and not target.is_file():
         if device:
             return target
         raise ValueError(f"-o must be the name of a file, got {path!r}, which is a device or a pipe")
     if target.exists() and not force:
-        raise ValueError(f"{path!r} is there already and is kept; choose another name, or pass --force to replace it")
+        raise ValueError(f"{path!r} already exists; choose another name, or add --force to overwrite it")
     nearest = next(parent for parent in target.absolute().parents if parent.exists())
     if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
-        raise ValueError(f"{path!r} {UNWRITTEN}: {str(nearest)!r} is no folder that can be written to; choose another")
+        raise ValueError(
+            f"{path!r} {UNWRITTEN}, because {str(nearest)!r} is not a folder you may write to; choose another"
+        )
     return target
 
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from besvm._support.parameters import make_rng
 from besvm._support.sizes import bytes_of
 from besvm._support.threads import workers
 from besvm._support.units import show_bytes, show_seconds
-from besvm._support.validation import make_rng
 from besvm.basis.choose import AUTO_SIZE
 from besvm.blocks.plan import plan_training
 from besvm.commands.training import Check, Recipe
@@ -54,6 +54,7 @@ def make_plan(data: Data, measures: list[Measure], recipe: Recipe, check: Check)
             beside=expander.exemplar_bytes * width // max(1, expander.width),
             row=expander.row_bytes * width // max(1, expander.width),
             memory_limit=recipe.memory_limit,
+            row_files=True,
         )
     samples = bytes_of(data.X)
     held = memory.features if memory.storage == "memory" else 0
@@ -77,10 +78,10 @@ def shown(plan: dict[str, Any]) -> str:
         f"compare   {', '.join(several)}: {plan['features']:,} features of {plan['rows']:,} rows, "
         f"{plan['classes']} classes\n"
         f"check     {plan['check'] or 'nothing'}\n"
-        f"time      about {show_seconds(plan['seconds'])}, judged by small trials\n"
+        f"time      about {show_seconds(plan['seconds'])}, estimated from small trials\n"
         f"memory    about {show_bytes(plan['bytes'])}; {plan['storage']}\n"
         f"write     {plan['model']}\n"
-        "nothing was written; leave --plan out to train"
+        "nothing was written; remove --plan to train"
     )
 
 

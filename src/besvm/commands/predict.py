@@ -33,7 +33,9 @@ def predict(
     target = None if out in (None, "-") else check_new(str(out), force, device=True)
     loaded = load_model(model)
     if probabilities and not hasattr(loaded, "predict_proba"):
-        raise ValueError(f"{model!r} was trained without probabilities; leave --probabilities out")
+        raise ValueError(
+            f"{model!r} was trained without probabilities; remove --probabilities, or train it again with them"
+        )
     samples = samples_for(loaded, model, data, skip=skip_unreadable)
     n = 0
     with output(target) as stream, workers(jobs):
@@ -46,7 +48,7 @@ def predict(
                 write(block.names, loaded.predict(block.X), None)
             n += len(block)
         if n == 0:  # so that no file is written
-            raise ValueError(f"{samples.name} must hold samples, but has none")
+            raise ValueError(f"{samples.name} must have at least one sample, but it is empty")
         stream.flush()
     return n
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from besvm.commands.models import classes_of, load_model, samples_for
+from besvm.commands.models import as_known, classes_of, load_model, samples_for
 from besvm.commands.outputs import check_new
 
 
@@ -29,14 +29,18 @@ def prune(
     size = None if n is None else _size(n)
     only_curve = size is None and max_loss is None
     if only_curve and not curve:
-        raise ValueError("say how many exemplars to keep with -n, what may be lost with --max-loss, or ask for --curve")
+        raise ValueError(
+            "give the number of exemplars to keep (-n), the accuracy that you can afford to lose (--max-loss), or "
+            "--curve to see what each number costs"
+        )
     if out is None and isinstance(size, int):
         out = _beside(model, size)
     if out is not None and not only_curve:
         check_new(out, force)  # before hours of work
     large = load_model(model)
     rows = samples_for(large, model, data, label=label).read()
-    y = classes_of(rows, f"{data} must say the class of every row, to refit on; name the column with --label")
+    y = classes_of(rows, f"{data} must have a class for every row to refit on; name their column with --label")
+    y = as_known(y, getattr(large, "classes_", ()))
     done: dict[str, Any] = {"model": model, "exemplars": getattr(large, "n_basis_", None), "data": data}
     if only_curve:
         return done | {"curve": pruning_curve(large, rows.X, y, random=random).to_dict()}
@@ -64,7 +68,9 @@ def _size(text: str) -> int | float:
     try:
         return int(text) if text.lstrip("+-").isdigit() else float(text)
     except ValueError:
-        raise ValueError(f"-n must be a number of exemplars, like 500, or a share, like 0.5, got {text}") from None
+        raise ValueError(
+            f"-n must be a number of exemplars, such as 500, or a share, such as 0.5, got {text}"
+        ) from None
 
 
 def _beside(model: str, kept: int) -> str:

@@ -29,9 +29,9 @@ def report(
     given = samples_for(loaded, model, data, label=label).read()
     classes_of(
         given,
-        f"{data} must have a class for every sample, to say how often the model is right, got none; name the column "
-        "that holds them (--label)",
+        f"{data} must have a class for every sample to measure the accuracy, but has none; name their column "
+        "with --label",
     )
     fitted_with = None if training is None else samples_for(loaded, model, training, label=label).read().X
     write_page(loaded, given, target, samples=samples, title=title, training=fitted_with)
-    return f"{target} ({show_bytes(target.stat().st_size)}): open it in a browser"
+    return f"{target} ({show_bytes(target.stat().st_size)}); open it in a browser"

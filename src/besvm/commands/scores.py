@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from besvm._support.parameters import is_number, is_whole
 from besvm._support.shares import wilson
 from besvm._support.tables import table
-from besvm._support.validation import is_number, is_whole
 
 MOST_SHOWN = 12  # classes of a confusion matrix that is shown whole
 PAIRS = 10  # confused pairs that are shown otherwise

@@ -51,7 +51,7 @@ def select(
         random_state=recipe.seed,
     ).fit(samples.X, samples.y)
     best, tested = search.trace_[-1].accuracy, search._sizes[1]
-    accuracy = Accuracy.of(round(best * tested), tested, "held out, and chosen by")
+    accuracy = Accuracy.of(round(best * tested), tested, "held out, and used to choose")
     if target is not None:
         save(
             search.best_estimator_, target, facts=facts_of(samples, accuracy, seed=recipe.seed, measures=search.names_)

@@ -8,8 +8,8 @@ from typing import Any
 
 from besvm._support.progress import say
 from besvm._support.units import show_bytes, show_seconds
-from besvm.commands.cluster import opened
-from besvm.commands.measures import listed
+from besvm.commands.cluster import check_cluster_option, opened
+from besvm.commands.measures import listed, not_installed
 from besvm.commands.outputs import check_new
 from besvm.commands.planning import make_plan
 from besvm.commands.training import Check, Reading, Recipe, facts_of
@@ -34,9 +34,13 @@ def train(
     from besvm.files import save
 
     target = check_new(out, force)
+    check_cluster_option(cluster)
     samples = reading.read(data, recipe.memory_limit)
     measures = recipe.chosen(samples)
     say(1, f"{samples.kind}: {listed(measures)}")
+    missing = "" if recipe.measures else not_installed(samples)
+    if missing:
+        say(1, f"note: {missing}")
     if plan:
         return {"model": out, **make_plan(samples, measures, recipe, check)}
     assert samples.y is not None, "or it would have been refused"

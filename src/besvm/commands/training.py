@@ -13,10 +13,10 @@ import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from besvm import BESVMClassifier
+from besvm._support.parameters import check_memory_limit, check_n_jobs, check_seed, is_whole, shown
 from besvm._support.progress import say
 from besvm._support.rows import take
 from besvm._support.units import show_seconds
-from besvm._support.validation import check_memory_limit, check_n_jobs, check_seed, is_whole, shown
 from besvm.blocks.plan import Limit
 from besvm.commands.measures import check_size, chosen, shared_basis, with_basis
 from besvm.commands.scores import Accuracy
@@ -27,6 +27,7 @@ from besvm.measures import Measure
 from besvm.similarities import resolve
 
 WORTH_SAYING = 2.0  # seconds that are left
+NAMED = 5  # classes that a note names
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Reading:
         data = read(path, **vars(self), memory_limit=memory_limit)
         say(1, data.said)
         check_trainable(data)
+        _say_rare(data)
         return data
 
 
@@ -82,7 +84,9 @@ class Recipe:
         """Return the classifier to be trained on n rows; a ``part`` of the work has a checkpoint of its own."""
         precomputed = any(resolve(measure.similarity).precomputed for measure in measures)
         if precomputed and self.basis is not None:
-            raise ValueError("--basis must be left out for precomputed similarities: every column is an exemplar")
+            raise ValueError(
+                "--basis cannot be used with precomputed similarities, where every column is an exemplar; remove it"
+            )
         return BESVMClassifier(
             with_basis(measures, self.basis, n),
             basis=shared_basis(self.basis, n),
@@ -107,7 +111,7 @@ class Stages:
         self.done += self._rows
         self._rows = rows
         left = (monotonic() - self._start) * (self.total - self.done) / max(1, self.done)
-        about = f"; about {show_seconds(left)} left in all" if self.done and left > WORTH_SAYING else ""
+        about = f"; about {show_seconds(left)} left" if self.done and left > WORTH_SAYING else ""
         say(int(sys.stderr.isatty()), what + about)
 
 
@@ -121,9 +125,9 @@ class Check:
 
     def __post_init__(self) -> None:
         if not 0 < self.holdout < 1:
-            raise ValueError(f"--holdout must be a share between 0 and 1, got {self.holdout}")
+            raise ValueError(f"--holdout must be a share between 0 and 1, such as 0.2, got {self.holdout}")
         if not (self.folds is None or is_whole(self.folds, 2)):
-            raise ValueError(f"--cv must be a number of folds of at least 2, got {shown(self.folds)}")
+            raise ValueError(f"--cv must be at least 2 folds, got {shown(self.folds)}")
 
     def splits(self, y: np.ndarray, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the rows to train on and the rows to test on, the classes in proportion where they are large enough."""
@@ -157,9 +161,9 @@ class Check:
         y = _classes(data)
         for fold, (train, test) in enumerate(self.splits(y, recipe.seed), start=1):
             which = "" if self.folds is None else f", fold {fold} of {self.folds}"
-            stages.begin(f"checking{which}: {len(train):,} rows to train on, {len(test):,} to test", len(train))
+            stages.begin(f"checking{which}: training on {len(train):,} rows, testing on {len(test):,}", len(train))
             if len(np.unique(y[train])) < 2:
-                say(1, "note: there are too few samples to hold any out, so that the accuracy is not known")
+                say(1, "note: the accuracy is not measured, because there are too few samples to hold some out")
                 return None
             model = recipe.estimator(measures, len(train), f"check-{fold}").fit(take(data.X, train), y[train])
             right += int((model.predict(take(data.X, test)) == y[test]).sum())
@@ -171,19 +175,19 @@ def check_trainable(data: Data) -> None:
     """Refuse samples without classes, with a single one, or with hardly more samples than classes."""
     if data.y is None:
         if data.kind == "images":
-            hint = "put the images of each class into a folder of its own"
+            hint = "put the images of each class into their own folder"
         else:
-            hint = "name the column that holds them (--label), or give a file of them (--labels)"
-        raise ValueError(f"{data.source} must have a class for every sample to train on, got none; {hint}")
+            hint = "name their column with --label, or give a file of classes with --labels"
+        raise ValueError(f"{data.source} must have a class for every sample to train on, but has none; {hint}")
     empty = np.flatnonzero(data.y == "")
     if len(empty):
         name = data.names[int(empty[0])]
         raise ValueError(
-            f"{data.source} must have a class for every sample to train on, got none for "
-            f"{counted(len(empty), 'samples')}, the first being {name}; fill them in or leave them out"
+            f"{data.source} must have a class for every sample to train on, but it is missing for "
+            f"{counted(len(empty), 'samples')}, the first being {name}; fill in the classes, or remove the samples"
         )
     classes = np.unique(data.y)
-    where = f" (the column of classes is {data.label!r}; --label names another)" if data.columns else ""
+    where = f" (the classes are taken from column {data.label!r}; --label names another)" if data.columns else ""
     if len(classes) < 2:
         raise ValueError(f"{data.source} must have samples of at least two classes, got only {classes[0]!s}{where}")
     if len(data) < 2 * len(classes):
@@ -191,6 +195,15 @@ def check_trainable(data: Data) -> None:
             f"{data.source} must have at least two samples for each class, got {counted(len(data), 'samples')} of "
             f"{counted(len(classes), 'classes')}{where}"
         )
+
+
+def _say_rare(data: Data) -> None:
+    """Say which classes are too rare to learn much of them, as that may be a typing error."""
+    classes, counts = np.unique(_classes(data), return_counts=True)
+    rare = [str(name) for name, count in zip(classes, counts, strict=True) if count == 1]
+    if rare:
+        listed = ", ".join(rare[:NAMED]) + (", ..." if len(rare) > NAMED else "")
+        say(1, f"note: {counted(len(rare), 'classes')} with a single sample, of which little can be learned: {listed}")
 
 
 def facts_of(data: Data, accuracy: Accuracy | None, **more: Any) -> dict[str, Any]:

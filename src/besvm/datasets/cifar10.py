@@ -196,8 +196,8 @@ def _download(url: str, archive: Any) -> None:
     found = hashlib.file_digest(archive, _new_md5).hexdigest()
     if found != OFFICIAL.archive:
         raise ValueError(
-            f"{url} must be the official archive or an exact copy, of MD5 checksum {OFFICIAL.archive}, got {found}; "
-            "try again or use another url"
+            f"{url} must be the official archive or an exact copy, with the MD5 checksum {OFFICIAL.archive}, got "
+            f"{found}; try again or use another url"
         )
     archive.seek(0)
 
@@ -207,13 +207,13 @@ def _content(tar: tarfile.TarFile, name: str) -> bytes:
     for member in tar.getmembers():
         if member.isreg() and member.name == f"{FOLDER_NAME}/{name}":
             return cast(BinaryIO, tar.extractfile(member)).read()
-    raise ValueError(f"the archive must hold {FOLDER_NAME}/{name}, got none; use another url")
+    raise ValueError(f"the archive must contain {FOLDER_NAME}/{name}, but does not; use another url")
 
 
 def _n_records(path: Path) -> int:
     if not path.is_file():
         raise FileNotFoundError(
-            f"CIFAR-10 needs the file {path.name}, got none in {path.parent}; give the folder that has it, "
+            f"CIFAR-10 needs the file {path.name}, which is not in {path.parent}; pass the folder that has it, "
             "or call besvm.datasets.fetch_cifar10()"
         )
     return path.stat().st_size // RECORD_BYTES
@@ -234,7 +234,7 @@ def _verify(path: Path, content: bytes, remedy: str) -> None:
     found, expected = _md5(content), OFFICIAL.files[path.name]
     if found != expected:
         raise ValueError(
-            f"{path} is damaged or altered: its MD5 checksum must be {expected}, got {found} "
+            f"{path} is damaged or was changed: its MD5 checksum must be {expected}, got {found} "
             f"({len(content)} bytes); {remedy}"
         )
 

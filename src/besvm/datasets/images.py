@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from besvm._support.extras import optional
+from besvm._support.parameters import check_choice, is_whole, shown
 from besvm._support.threads import thread_map
-from besvm._support.validation import check_choice, is_whole, shown
 
 # Nothing else is opened, whatever a file is called: some formats that Pillow knows start other programs.
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
@@ -72,7 +72,8 @@ def load_images(
         lines = "\n".join(f"  {problem}" for problem in problems)
         if errors == "raise" or not labels:
             raise ValueError(
-                f"{len(problems)} of {len(paths)} files must be images but cannot be read; remove them or pass "
+                f"all files must be images, but {len(problems)} of {len(paths)} files cannot be read; remove them or "
+                "pass "
                 f'errors="skip":\n{lines}'
             )
         warnings.warn(f"skipped {len(problems)} of {len(paths)} files that cannot be read:\n{lines}", stacklevel=2)
@@ -91,17 +92,23 @@ def as_size(size: Any) -> tuple[int, int] | None:
 def list_images(folder: Path) -> tuple[list[Path], list[str]]:
     """Return every file in the class folders, in order of class and name, and the class of each."""
     if not folder.is_dir():
-        raise FileNotFoundError(f"folder must be a directory with one directory per class, {folder} is none")
+        raise FileNotFoundError(
+            f"folder must be a directory with one subdirectory per class, but {folder} is not a directory"
+        )
     classes = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     if not classes:
-        raise ValueError(f"folder must hold one directory per class, {folder} holds none; move the images into some")
+        raise ValueError(
+            f"folder must have one subdirectory per class, but {folder} has none; move the images into subdirectories"
+        )
     files = {
         path.name: sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
         for path in classes
     }
     empty = [name for name, found in files.items() if not found]
     if empty:
-        raise ValueError(f"every class must have an image, got none for {', '.join(empty)}; remove or fill these")
+        raise ValueError(
+            f"every class must have at least one image, got none for {', '.join(empty)}; add images or remove the class"
+        )
     return [file for found in files.values() for file in found], [name for name, found in files.items() for _ in found]
 
 
@@ -143,11 +150,11 @@ def _pixels(file: Any, size: tuple[int, int] | None, image_module: Any) -> np.nd
 def _as_rgb(image: Any, image_module: Any) -> Any:
     """Return the image as Pillow's "RGB"."""
     if image.mode == "F":
-        raise ValueError("an image must have 8 or 16 bits a color, got floating-point numbers")
+        raise ValueError("an image must have 8 or 16 bits per color, got floating-point numbers")
     if image.mode.startswith("I"):  # 16 bits, which Pillow itself would clip at 255
         levels = np.asarray(image)
         if levels.min() < 0 or levels.max() > 0xFFFF:
-            raise ValueError("an image must have 8 or 16 bits a color, got 32")
+            raise ValueError("an image must have 8 or 16 bits per color, got 32")
         return image_module.fromarray(((levels.astype(np.uint32) + 128) // 257).astype(np.uint8)).convert("RGB")
     if image.mode in ("P", "PA"):
         image = image.convert("RGBA")  # a palette may hold transparency that RGB cannot take

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from besvm._support.validation import shown
+from besvm._support.parameters import shown
 
 
 def make_toy(
@@ -50,8 +50,8 @@ def make_toy(
     n_ones = round(n_samples / (1 + imbalance))
     if not 0 < n_ones < n_samples:
         raise ValueError(
-            f"both classes must have a point, got none with n_samples={n_samples} and imbalance={imbalance}; "
-            "use more samples or less imbalance"
+            f"both classes must have at least one point, but one is empty with n_samples={n_samples} and "
+            f"imbalance={imbalance}; use more samples or less imbalance"
         )
     random = check_random_state(random_state)
     y = random.permutation((np.arange(n_samples) < n_ones).astype(np.int64))

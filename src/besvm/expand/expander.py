@@ -24,7 +24,7 @@ from besvm.similarities.variants import column_apart, variants_of
 
 @dataclass
 class FittedMeasure:
-    """One measure with its basis: gives the raw similarities φ̃ of eq. besvm_feature_map."""
+    """One measure with its basis: gives the raw similarities φ̃ of equation 3."""
 
     label: str
     similarity: Similarity
@@ -126,7 +126,7 @@ class FittedMeasure:
             first = 0 if isinstance(first_row, np.ndarray) else first_row + first_of(error)
             if pair is None and first == 0:
                 raise
-            where = f"among the samples from number {first} on" if pair is None else name_pair(*pair)
+            where = f"in a block that starts at sample {first}" if pair is None else name_pair(*pair)
             raise type(error)(f"{error} ({where})") from error
         return check_block(block, (n_rows(samples), self.width), what, name_pair, dtype)
 
@@ -239,16 +239,16 @@ class Expander:
             similarity, exemplars = measure.similarity, measure.exemplars
             if similarity.of_parts:
                 raise ValueError(
-                    f"the exemplars of {measure.label!r} are parts, and have no similarities within the basis; "
-                    "take normalize='mean-norm' or 'z-score'"
+                    f"the exemplars of {measure.label!r} are parts, which cannot be compared with one another; "
+                    "use normalize='mean-norm' or 'z-score'"
                 )
             if similarity.precomputed:
                 seen = Samples(X, self.transformers).seen_by(similarity, measure.transformer)
                 n, n_columns = seen.shape[:2]
                 if n != n_columns:
                     raise ValueError(
-                        "the similarities within the basis are not among the precomputed ones, which must be square "
-                        f"({n} x {n}) for this, got {n} x {n_columns}"
+                        f"precomputed similarities must be square ({n} x {n}) for this normalization, got {n} x "
+                        f"{n_columns}; use another, or pass the whole matrix"
                     )
                 samples = take(seen, exemplars)
             elif similarity.raw_exemplars:
@@ -262,9 +262,11 @@ class Expander:
     def basis_labels(self, labels: np.ndarray | None) -> list[np.ndarray]:
         """Return the class numbers of every measure's exemplars, given those of the training rows."""
         if labels is None:
-            raise ValueError("balanced=True needs class labels; give y, or leave it False")
+            raise ValueError("balanced=True needs class labels; pass y, or use balanced=False")
         if any(measure.rows is None for measure in self.measures):
-            raise ValueError("the exemplars were given outright, so that their classes are not known; give row numbers")
+            raise ValueError(
+                "the classes of exemplars passed as basis are unknown, but are needed here; pass row numbers instead"
+            )
         return [labels[measure.rows].repeat(measure.similarity.columns_each) for measure in self.measures]
 
     def labels_of_rows(self, labels: np.ndarray | None) -> list[np.ndarray | None]:

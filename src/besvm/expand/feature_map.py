@@ -14,7 +14,7 @@ from besvm.normalize import Normalization, Normalizer, RawSimilarities
 
 @dataclass
 class FeatureMap:
-    """What a fitted model does to samples: φ of eq. besvm_feature_map_norm."""
+    """What a fitted model does to samples: φ of equation 4."""
 
     expander: Expander
     normalizer: Normalizer

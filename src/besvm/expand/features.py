@@ -8,11 +8,12 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 
+from besvm._support.parameters import shown
 from besvm._support.row_source import RowSource
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows, span
 from besvm._support.sizes import bytes_of, large_one, some_described
 from besvm._support.threads import slices
-from besvm._support.validation import described, shown
+from besvm._support.validation import described
 from besvm.blocks.plan import Limit
 from besvm.blocks.stores import CACHE_BYTES
 from besvm.expand.room import describing_bytes, fit_features, rows_of_work
@@ -58,8 +59,8 @@ class SharedFeatures:
         wrong = [name for name, dtype in dtypes if getattr(dtype, "kind", "O") not in "biuf"]
         if wrong:
             raise ValueError(
-                f"{similarity.label!r} compares rows of numbers, which column {wrong[0]!r} of X does not hold; say "
-                f"which columns it is to compare, as in Measure({similarity.label!r}, column=[...])"
+                f"{similarity.label!r} compares rows of numbers, but column {wrong[0]!r} of X has no numbers; choose "
+                f"the columns to compare, as in Measure({similarity.label!r}, column=[...])"
             )
 
     def warn_of_uneven_columns(self, similarity: Similarity) -> None:
@@ -72,9 +73,9 @@ class SharedFeatures:
         self._warned = len(spread) > 2 and bool(spread.max() > UNEVEN * np.median(spread))
         if self._warned:
             warnings.warn(
-                f"the columns of X differ wildly in scale (the largest standard deviation is {spread.max():.3g}, the "
-                f"median {np.median(spread):.3g}), and {similarity.label!r} sees little but the largest; scale them, "
-                "as in make_pipeline(StandardScaler(), ...), unless they are in one unit",
+                f"the columns of X have very different scales (largest standard deviation {spread.max():.3g}, median "
+                f"{np.median(spread):.3g}), so {similarity.label!r} depends almost only on the largest; scale them, "
+                "as in make_pipeline(StandardScaler(), ...), unless all have the same unit",
                 UserWarning,
                 stacklevel=6,
             )

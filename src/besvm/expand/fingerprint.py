@@ -21,7 +21,7 @@ from scipy.sparse import issparse
 import besvm
 from besvm._support.row_source import RowSource
 from besvm._support.rows import n_rows, span
-from besvm._support.sources import followed, imported, short_hash
+from besvm._support.source_code import followed, imported, short_hash
 from besvm._support.threads import slices
 from besvm.similarities import registered
 
@@ -108,7 +108,9 @@ def _function(function: FunctionType) -> Any:
     if code.co_name == "<lambda>":  # there may be several in a line
         where = list(code.co_positions())
         if all(column is None for *_, column in where):
-            raise UnknownSourceError("Python was told to keep no columns, so that lambdas in one line look the same")
+            raise UnknownSourceError(
+                "Python runs without column numbers (-X no_debug_ranges), so lambdas on one line look the same"
+            )
     closure = [cell.cell_contents for cell in function.__closure__ or ()]
     own = _content([function.__defaults__, function.__kwdefaults__, closure, vars(function)])
     source = sources(code.co_filename, function.__globals__.get("__package__"))

@@ -7,10 +7,11 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from besvm._support.parameters import shown
 from besvm._support.row_source import RowSource
 from besvm._support.rows import evenly_spaced, n_rows, take
 from besvm._support.sizes import bytes_each, bytes_of, large_one, some_to_settle_on
-from besvm._support.validation import described, shown
+from besvm._support.validation import described
 from besvm.basis.choose import Candidates, Chosen, choose_basis, is_auto
 from besvm.basis.contract import IndexBasis, RandomBasis
 from besvm.blocks.estimates import PACKED
@@ -188,7 +189,7 @@ def _checked(measure: FittedMeasure, X: Any, features: Any) -> Any:
             name = measure.name_of(finite.index(False))
             raise ValueError(
                 f"the exemplars of {measure.label!r} must be finite, got NaN or infinity in {name}; "
-                "remove or replace such rows"
+                "remove or replace those rows"
             )
     return exemplars
 

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from besvm._support.rows import n_rows, take
 from besvm._support.sizes import bytes_of, large_one
 from besvm._support.threads import slices
 from besvm._support.validation import described
 from besvm.basis.choose import Candidates, as_choice, choose_basis
-from besvm.basis.contract import subsample
+from besvm.basis.contract import BasisSelector, RandomBasis, subsample
 from besvm.expand.room import COPIES, rows_of_work
 from besvm.similarities.contract import Similarity
 from besvm.similarities.parts import PartSimilarity, Pieces
@@ -52,7 +53,8 @@ def choose_parts(
 ) -> Pieces | None:
     """Return the pieces that a user's ``basis`` means: so many of a pool of random ones, or one of each row named.
 
-    Their ``samples`` are rows of the training data. None: exemplars were given outright.
+    A share of the rows means as many pieces. Their ``samples`` are rows of the training data. None: exemplars were
+    given outright.
     """
     X, y, weights = among.X, among.y, among.weights
 
@@ -75,8 +77,17 @@ def choose_parts(
         None if weights is None else weights[pool.samples],
         among.room,
     )
-    chosen = choose_basis(basis, candidates, rng)
+    chosen = choose_basis(_as_number(basis, len(among.rows)), candidates, rng)
     return None if chosen.rows is None else pool.take(chosen.rows)
+
+
+def _as_number(basis: Any, n: int) -> Any:
+    """Return a basis that is a share of the rows as that many pieces: a share of the pool would be thousands."""
+    selector = RandomBasis(float(basis)) if isinstance(basis, (float, np.floating)) else basis
+    share = getattr(selector, "n", None) if isinstance(selector, BasisSelector) else None
+    if not isinstance(share, (float, np.floating)):
+        return basis
+    return clone(selector).set_params(n=max(1, round(share * n)))
 
 
 def _drawn(

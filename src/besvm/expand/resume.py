@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from besvm._support.files import as_folder
-from besvm._support.validation import make_rng, shown
+from besvm._support.parameters import make_rng, shown
 from besvm.blocks.checkpoint import Checkpoint, Part, open_checkpoint
 from besvm.expand.expander import Expander
 from besvm.expand.fingerprint import UnknownSourceError, besvm_sources, fingerprint, hash_of_rows
@@ -70,7 +70,7 @@ def _parts(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> dict[s
     for name, value in estimator.get_params(deep=False).items():
         if name not in INCIDENTAL:
             parts[name] = Part(fingerprint(value), _lasting(value))
-    parts["the version of besvm, or of what it computes with"] = Part(fingerprint(besvm_sources(*ROOMS)), "")
+    parts["the version of besvm, or of a package that it uses"] = Part(fingerprint(besvm_sources(*ROOMS)), "")
     return parts
 
 
@@ -82,6 +82,6 @@ def _lasting(value: Any) -> str:
 
 def _unknown(reason: Exception) -> ValueError:
     return ValueError(
-        "checkpoint needs measures and samples that a later run can know again, got one of which "
-        f"{reason}; put the code into a module of its own, or fit without a checkpoint"
+        "checkpoint needs measures and samples that a later run can recognize, but of one of them "
+        f"{reason}; put the code into a module, or fit without a checkpoint"
     )

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.linalg import cholesky
 
 from besvm._support.extras import optional
+from besvm._support.parameters import check_count, is_number, shown
 from besvm._support.rows import n_rows
 from besvm._support.tables import table
-from besvm._support.validation import check_count, is_number, shown
 from besvm.explanations.exemplars import Basis, Exemplar, plain
 from besvm.explanations.models import Reading, check_room, read_model
 
@@ -106,7 +106,7 @@ class Carriers:
         if not (is_number(threshold) and 0 < threshold <= 1):
             raise ValueError(f"threshold must be a number above 0 and at most 1, got {shown(threshold)}")
         if not self.n_samples:
-            raise ValueError("which exemplars are redundant is seen on samples; give some, as in carriers(model, X)")
+            raise ValueError("redundant exemplars can only be found with samples; pass some, as in carriers(model, X)")
         return [one for one in self.all if _known_elsewhere(one) >= threshold]
 
     def to_dict(self, top: int | None = None) -> dict[str, Any]:
@@ -169,10 +169,15 @@ def carriers(model: Any, X: Any = None) -> Carriers:
     Parameters
     ----------
     model : estimator
-        As for :func:`explain`.
+        As for :func:`besvm.explain`.
     X : samples, optional
         What the features are seen to vary on: the training samples, or others like them. Without any, only the weights
         are known. Twice as many as the model has features tell what each adds to the others.
+
+    Returns
+    -------
+    Carriers
+        All exemplars, those that carry most first.
 
     Examples
     --------

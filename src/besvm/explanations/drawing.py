@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 FOR, AGAINST, MARKED, GRAY = COLORS[0], COLORS[1], "#e0a100", COLORS[6]
 LABEL, PICTURE, GAP = 2.1, 3.2, 0.3  # inches: what is said of an exemplar, what it looks like, and between the halves
-WIDTH = 2 * (LABEL + PICTURE) + GAP + 0.4
+MARGIN = 0.2
 LETTER = 0.602  # the width of a letter, over the size of the font, of matplotlib's monospaced one
 TEXT_SIZE = 8
 WORD = r"\S{1,8}"  # letters that are drawn together
@@ -32,19 +33,21 @@ LINE = {"sample": ("#37352f", 1.1), "exemplar": (FOR, 1.1), "part": (AGAINST, 2.
 class Sheet:
     """A figure on which everything is put in inches from the top left."""
 
-    def __init__(self, height: float) -> None:
+    def __init__(self, width: float, height: float, figure: Any = None) -> None:
         with in_style():
             from matplotlib.backends.backend_agg import FigureCanvasAgg
             from matplotlib.figure import Figure
 
-            self.figure = Figure(figsize=(WIDTH, height))
-            self.figure.set_layout_engine("none")
-            FigureCanvasAgg(self.figure)
-        self.height = height
+            if figure is None:  # none of pyplot's, which somebody would have to close
+                figure = Figure()
+                FigureCanvasAgg(figure)
+            figure.set_layout_engine("none")
+            figure.set_size_inches(width, height)
+        self.figure, self.width, self.height = figure, width, height
 
     def axes(self, left: float, top: float, width: float, height: float) -> Any:
         """Return axes without anything on them."""
-        box = (left / WIDTH, 1 - (top + height) / self.height, width / WIDTH, height / self.height)
+        box = (left / self.width, 1 - (top + height) / self.height, width / self.width, height / self.height)
         with in_style():
             ax = self.figure.add_axes(box)
         ax.axis("off")
@@ -52,35 +55,37 @@ class Sheet:
 
     def say(self, left: float, top: float, text: str, **look: Any) -> None:
         """Write below and to the right of a place."""
-        x, y = left / WIDTH, 1 - top / self.height
+        x, y = left / self.width, 1 - top / self.height
         self.figure.text(x, y, text, **{"ha": "left", "va": "top", "fontsize": 9, "parse_math": False, **look})
 
 
-def draw(explanation: Any, cls: Any, top: int) -> Figure:
-    """Return the figure of the explanation of one class."""
+def draw(explanation: Any, cls: Any, top: int, columns: int = 2, figure: Any = None) -> Figure:
+    """Return the figure of the explanation of one class: what pulls towards it and away from it, beside or below."""
     optional("matplotlib", "drawing an explanation")
-    halves = [(explanation.towards(cls, top), FOR), (explanation.against(cls, top), AGAINST)]
-    drawn = [[(one, explanation.pair(one, cls)) for one in found] for found, _ in halves]
+    halves = [explanation.towards(cls, top), explanation.against(cls, top)]
+    drawn = [[(one, explanation.pair(one, cls)) for one in found] for found in halves]
     heights = [[max(_height(pair), 0.35 + 0.15 * len(_lines(one, pair, cls))) for one, pair in half] for half in drawn]
-    n_rows = max((len(half) for half in heights), default=0)
-    rows = [max(half[k] for half in heights if k < len(half)) for k in range(n_rows)]
+    if columns == 2:  # what stands side by side is level
+        heights = [[max(both) for both in zip_longest(*heights, fillvalue=0.0)]] * 2
     ranked = sorted(explanation.classes, key=lambda c: -explanation.decision[c])[:LISTED]
     first = next((pair.sample for half in drawn for _, pair in half), Look("none", ""))
-    header = max(0.2 * len(ranked) + 0.2, _header_height(first))
-    sheet = Sheet(0.35 + header + 0.45 + sum(rows) + 0.1)
-    sheet.say(0.2, 0.1, f"predicted: {explanation.prediction}", fontweight="bold", fontsize=11)
-    _draw_look(sheet, first, 0.2, 0.4, PICTURE, header - 0.1)
-    _draw_decisions(sheet, explanation, ranked, cls, 0.2 + PICTURE + 0.6, 0.35)
-    begin = 0.35 + header + 0.1
+    begin = 0.45 + _header_height(first, len(ranked), columns)
+    lengths = [0.3 + sum(half) for half in heights]
+    each = LABEL + PICTURE
+    width = 2 * MARGIN + columns * each + (columns - 1) * GAP
+    sheet = Sheet(width, begin + (max(lengths) if columns == 2 else sum(lengths) + GAP) + 0.1, figure)
+    _draw_header(sheet, explanation, first, ranked, cls, columns)
     largest = max((abs(one.contribution[cls]) for one in explanation.contributions), default=0.0) or 1.0
-    for number, (half, (_, color)) in enumerate(zip(drawn, halves, strict=True)):
-        left = 0.2 + number * (LABEL + PICTURE + GAP)
-        title = f"towards {cls}" if number == 0 else f"away from {cls}"
-        sheet.say(
-            left, begin, title if half else f"nothing pulled {title}", color=color, fontweight="bold", fontsize=10
-        )
-        down = begin + 0.3
-        for (one, pair), height in zip(half, rows, strict=False):
+    for number, half in enumerate(drawn):
+        left, down = MARGIN, begin
+        if number and columns == 2:
+            left += each + GAP
+        elif number:
+            down += lengths[0] + GAP
+        title, color = (f"away from {cls}", AGAINST) if number else (f"towards {cls}", FOR)
+        sheet.say(left, down, title if half else f"nothing pulled {title}", color=color, fontweight="bold", fontsize=10)
+        down += 0.3
+        for (one, pair), height in zip(half, heights[number], strict=False):
             _draw_label(sheet, one, pair, cls, largest, color, left, down)
             _draw_pair(sheet, pair, left + LABEL, down, height - 0.1)
             down += height
@@ -97,12 +102,37 @@ def _height(pair: Pair) -> float:
     return 1.2 if "image" in kinds else 1.0 if "series" in kinds else 0.8
 
 
-def _header_height(seen: Look) -> float:
+def _header_height(seen: Look, n_classes: int, columns: int) -> float:
+    own, decisions = _sample_height(seen), 0.2 * n_classes + 0.2
+    return max(own, decisions) if _fits_beside(seen, columns) else own + decisions
+
+
+def _sample_height(seen: Look) -> float:
     return {"image": 1.4, "series": 1.0, "text": 0.3 + 0.16 * len(_wrapped(runs(seen, [])))}.get(seen.kind, 0.9)
 
 
-def _draw_decisions(sheet: Sheet, explanation: Any, ranked: list[Any], cls: Any, left: float, top: float) -> None:
-    ax = sheet.axes(left + 1.1, top, 2.4, 0.2 * len(ranked))
+def _fits_beside(seen: Look, columns: int) -> bool:
+    """Say whether there is room for the decision values to the right of the sample."""
+    return columns == 2 or seen.kind == "image"
+
+
+def _draw_header(sheet: Sheet, explanation: Any, seen: Look, ranked: list[Any], cls: Any, columns: int) -> None:
+    sheet.say(MARGIN, 0.1, f"predicted: {explanation.prediction}", fontweight="bold", fontsize=11)
+    beside = _fits_beside(seen, columns)
+    height = max(_sample_height(seen), 0.2 * len(ranked) + 0.2) if beside else _sample_height(seen)
+    room = PICTURE if columns == 2 or not beside else 1.3
+    _draw_look(sheet, seen, MARGIN, 0.4, room, height - 0.1)
+    if beside:
+        left, top = MARGIN + (room + 0.6 if columns == 2 else room), 0.35
+    else:
+        left, top = MARGIN + 0.4, 0.35 + height
+    _draw_decisions(sheet, explanation, ranked, cls, left, top, 2.4 if columns == 2 else 1.8)
+
+
+def _draw_decisions(
+    sheet: Sheet, explanation: Any, ranked: list[Any], cls: Any, left: float, top: float, bars: float
+) -> None:
+    ax = sheet.axes(left + 1.1, top, bars, 0.2 * len(ranked))
     values = [explanation.decision[c] for c in ranked]
     places = np.arange(len(ranked))
     ax.barh(places, values, height=0.6, color=[FOR if value > 0 else AGAINST for value in values])
@@ -113,7 +143,7 @@ def _draw_decisions(sheet: Sheet, explanation: Any, ranked: list[Any], cls: Any,
         weight = "bold" if c == cls else "normal"
         sheet.say(left + 1.0, down, _short(str(c), 18), ha="right", fontweight=weight, fontsize=8.5)
         chance = "" if explanation.probability is None else f"   {100 * explanation.probability[c]:.0f} %"
-        sheet.say(left + 3.6, down, f"{signed(explanation.decision[c])}{chance}", fontsize=8.5)
+        sheet.say(left + bars + 1.2, down, f"{signed(explanation.decision[c])}{chance}", fontsize=8.5)
 
 
 def _draw_label(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -51,17 +51,19 @@ class Exemplar:
     row: int | None
     label: Any
     place: tuple[int, ...] | None
+    first_row: int = field(default=0, repr=False, kw_only=True)  # the number that the first training row goes by
 
     @property
     def name(self) -> str:
         """What to call it in a table: "row 812 at 3,7"."""
-        text = f"exemplar {self.exemplar}" if self.row is None else f"row {self.row}"
+        text = f"exemplar {self.exemplar}" if self.row is None else f"row {self.row + self.first_row}"
         return text if self.place is None else f"{text} at {','.join(map(str, self.place))}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what it is called as plain values."""
         place = None if self.place is None else list(self.place)
-        named = {"measure": self.measure, "exemplar": self.exemplar, "row": self.row, "label": plain(self.label)}
+        row = None if self.row is None else self.row + self.first_row
+        named = {"measure": self.measure, "exemplar": self.exemplar, "row": row, "label": plain(self.label)}
         return {**named, "place": place}
 
 
@@ -81,7 +83,7 @@ class Basis:
         A name for every measure, no two alike.
     """
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Reading, first_row: int = 0) -> None:
         expander = reading.map.expander
         self.names = expander.labels
         self.all: list[Exemplar] = []
@@ -94,9 +96,8 @@ class Basis:
                 at = None if fitted.at is None else tuple(fitted.at[k].tolist())
                 label = None if labels is None else labels[k]
                 label = label.item() if isinstance(label, np.generic) else label
-                self.all.append(
-                    Exemplar(self.names[number], k if known else called, called if known else None, label, at)
-                )
+                own, row = (k, called) if known else (called, None)
+                self.all.append(Exemplar(self.names[number], own, row, label, at, first_row=first_row))
             measure += [number] * fitted.n_exemplars
             place += range(fitted.n_exemplars)
             widths += [fitted.similarity.columns_each] * fitted.n_exemplars

@@ -8,8 +8,8 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from besvm._support.extras import optional
+from besvm._support.parameters import check_count, shown
 from besvm._support.tables import table
-from besvm._support.validation import check_count, shown
 from besvm.explanations.contribution import Contribution, signed
 from besvm.explanations.exemplars import plain
 
@@ -24,7 +24,7 @@ TOP = 10  # rows that are shown where nobody says how many
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Why a model decided as it did for one sample, as :func:`explain` returns it.
+    """Why a model decided as it did for one sample, as :func:`besvm.explain` returns it.
 
     For every class, the contributions, what is left over (``rest``) and the constant add up to the decision value:
     ``sum(c.contribution[k] for c in contributions) + rest[k] + constant[k] == decision[k]``, up to the last digit of
@@ -178,15 +178,29 @@ class Explanation:
             frame["row"] = frame["row"].astype("Int64")
         return frame
 
-    def plot(self, cls: Any = None, top: int = 5) -> Figure:
-        """Draw the sample, and beside it the ``top`` exemplars that pulled towards a class and away from it.
+    def plot(self, cls: Any = None, top: int = 5, *, columns: int = 2, figure: Any = None) -> Figure:
+        """Draw the sample, and with it the ``top`` exemplars that pulled towards a class and away from it.
 
         Images are drawn as images with the alignment that was found, series as lines with what was paired, texts with
         what matched. Returns the matplotlib figure; ``figure.savefig`` writes it.
+
+        Parameters
+        ----------
+        cls : class, optional
+            By default the one in focus.
+        top : int, default=5
+        columns : int, default=2
+            2: those that pulled towards the class stand to the left of those that pulled away. 1: they stand above
+            them, in a figure half as wide.
+        figure : matplotlib figure, optional
+            Where to draw, such as ``plt.figure()``, for ``plt.show()`` to show it; its size is set. By default a new
+            one, which a notebook shows and pyplot does not know.
         """
         from besvm.explanations.drawing import draw
 
-        return draw(self, self._known(cls), check_count("top", top))
+        if columns not in (1, 2):
+            raise ValueError(f"columns must be 1 or 2, got {shown(columns)}")
+        return draw(self, self._known(cls), check_count("top", top), columns, figure)
 
     def to_html(self, cls: Any = None, top: int = 5) -> str:
         """Return the same as a piece of HTML that needs nothing else; a notebook shows it by itself."""
@@ -208,7 +222,7 @@ class Explanation:
             (one for one in self.classes if one == cls and isinstance(one, bool) == isinstance(cls, bool)), None
         )
         if known is None:
-            raise ValueError(f"the classes that are explained are {shown(self.classes)}, got {shown(cls)}")
+            raise ValueError(f"cls must be one of the explained classes, {shown(self.classes)}, got {shown(cls)}")
         return known
 
 
@@ -240,7 +254,8 @@ def text(explanation: Explanation, top: int) -> str:
     left = explanation.n_exemplars - len(listed)
     more = fsum([explanation.rest[cls], *(one.contribution[cls] for one in explanation.contributions[top:])])
     if left:
-        lines.append(f"{signed(more)} from the other {left:,} exemplars")
+        of_all = " of all measures" if len(explanation.measures) > 1 else ""
+        lines.append(f"{signed(more)} from the other {left:,} exemplars{of_all}")
     lines.append(
         f"{signed(explanation.constant[cls])} from the {'votes and intercepts' if explanation.votes else 'intercept'}"
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.validation import shown
+from besvm._support.parameters import shown
 from besvm.expand.room import steps_of
 from besvm.features import FHOG, CellColor, CellPCA, Pixels
 from besvm.features.descriptors import GridDescriptor

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from besvm._support.parameters import check_count
 from besvm._support.rows import n_rows
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import check_count
 from besvm.explanations.additive import share_of_margins
 from besvm.explanations.exemplars import Basis, Exemplar, leading
 from besvm.explanations.models import Block, Reading, check_room, read_model
@@ -68,11 +68,17 @@ def explain_many(model: Any, X: Any, *, top: int | None = None) -> Explanations:
     Parameters
     ----------
     model : estimator
-        As for :func:`explain`.
-    X : samples, as for ``predict``
+        As for :func:`besvm.explain`.
+    X : samples
+        As for ``predict``.
     top : int, optional
         How many exemplars to name for every sample and class, the largest contributions in size. Without it there is a
         number for each of them: as many as samples x exemplars x classes.
+
+    Returns
+    -------
+    Explanations
+        With ``predictions``, ``decision`` and the contributions, or the largest of them.
 
     Examples
     --------

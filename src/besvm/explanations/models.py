@@ -75,7 +75,7 @@ class Reading:
         """Yield all samples, some at a time; X is :meth:`prepared`. Whoever asks holds them ``work`` times at once."""
         expander, verbose = self.map.expander, getattr(self.estimator, "verbose", 0)
         rows_each = max(1, expander.rows_each(X) // work)
-        with workers(self.estimator.n_jobs), progress("explaining", n_rows(X), verbose) as shown:
+        with workers(self.estimator.n_jobs), progress("explaining", n_rows(X), verbose, "rows") as shown:
             for rows in slices(n_rows(X), rows_each):
                 yield self._block(rows, expander(span(X, rows), rows.start))
                 shown.advance(rows.stop - rows.start)
@@ -124,8 +124,8 @@ def read_model(model: Any) -> Reading:
         check_is_fitted(estimator, "similarities_")
     elif not isinstance(inside, BESVMClassifier):
         what = type(inside).__name__
-        behind = f" behind a {type(before[-1]).__name__}" if before else ""
-        raise TypeError(f"only models whose features are similarities can be explained: {TAKES}; got a {what}{behind}")
+        behind = f" after a {type(before[-1]).__name__}" if before else ""
+        raise TypeError(f"the model to explain must be {TAKES}, got a {what}{behind}")
     check_is_fitted(inside, "coef_")
     total = signs(inside)
     weights = inside.coef_.T.astype(np.float64) @ total
@@ -148,4 +148,4 @@ def check_room(what: str, need: int, instead: str) -> None:
     """Refuse what would take more memory than there is."""
     limit = limit_bytes(None)
     if need > limit:
-        raise MemoryError(f"{what} take {show_bytes(need)}, and {show_bytes(limit)} may be taken; {instead}")
+        raise MemoryError(f"{what} take {show_bytes(need)}, but only {show_bytes(limit)} may be used; {instead}")

@@ -10,9 +10,9 @@ from scipy.sparse import issparse
 from scipy.special import expit, softmax
 
 from besvm._support.extras import optional
+from besvm._support.parameters import check_count, shown
 from besvm._support.public import public
 from besvm._support.rows import axes_of, n_rows
-from besvm._support.validation import check_count, shown
 from besvm.explanations.additive import Parts, taken_apart
 from besvm.explanations.contribution import Contribution
 from besvm.explanations.exemplars import Basis
@@ -40,7 +40,8 @@ def explain(
     model : estimator
         A fitted BESVMClassifier, a pipeline that ends in one, or in a BasisExpansion and a LinearSVMClassifier; or a
         search over such models.
-    sample : a single sample, as ``predict`` takes them in a list or an array
+    sample : object
+        A single sample, of the kind that ``predict`` takes a list or an array of.
     classes : label or list of labels, optional
         Which classes to explain, the one to look at first; by default all, with the predicted one in focus.
     top : int, optional
@@ -51,6 +52,7 @@ def explain(
     Returns
     -------
     Explanation
+        What every exemplar adds to every class, to look at, to list and to draw.
 
     Examples
     --------
@@ -69,14 +71,17 @@ def explain(
 
 
 def explain_row(
-    reading: Reading, X: Any, *, classes: Any = None, top: int | None = None, training: Any = None
+    reading: Reading, X: Any, *, classes: Any = None, top: int | None = None, training: Any = None, first_row: int = 0
 ) -> Explanation:
-    """Explain the decision for the only sample in X; all else as in :func:`explain`."""
+    """Explain the decision for the only sample in X; all else as in :func:`besvm.explain`.
+
+    Training rows are called by their numbers, of which ``first_row`` is the first.
+    """
     if top is not None:
         top = check_count("top", top)
     explained = _chosen(reading.classes, classes)
     prepared = reading.prepared(X)
-    basis = Basis(reading)
+    basis = Basis(reading, first_row)
     (block,) = reading.blocks(prepared)
     parts = taken_apart(reading, basis, block)
     best = int(block.decision[0, 1] > 0) if len(reading.classes) == 2 else int(block.decision[0].argmax())
@@ -116,15 +121,15 @@ def one_row(reading: Reading, sample: Any) -> Any:
         if hasattr(sample, "to_frame"):  # a row of a frame, or a series of numbers
             return [sample] if reading.estimator._vectors == "series" else sample.to_frame().T.infer_objects()
         raise ValueError(
-            f"explain takes a single sample, got {n_rows(sample)} rows; pick one, as in X[5:6] or X.iloc[[5]], or take "
-            "besvm.explanations.explain_many"
+            f"explain takes a single sample, got {n_rows(sample)} rows; choose one, as in X[5:6] or X.iloc[[5]], or "
+            "use besvm.explanations.explain_many"
         )
     if isinstance(sample, Mapping) and reading.estimator._axes[:1] == [1]:  # where a frame was fitted
         return optional("pandas", "explaining a record").DataFrame([sample])
     axes, known = axes_of([sample])[0], not reading.before and reading.estimator._axes
     if known and axes == reading.estimator._axes[0] + 1 and len(sample) != 1:
         raise ValueError(
-            f"explain takes a single sample, got {len(sample)}; pick one, or take besvm.explanations.explain_many"
+            f"explain takes a single sample, got {len(sample)}; choose one, or use besvm.explanations.explain_many"
         )
     wanted = reading.estimator._axes[0] if known else (0 if axes == 1 and isinstance(sample[0], str) else 1)
     if axes == wanted + 1 and len(sample) == 1:
@@ -145,7 +150,7 @@ def _chosen(classes: np.ndarray, wanted: Any) -> list[int]:
     unknown = [label for label in several if label not in known]
     if unknown or not several:
         got = shown(unknown[0]) if unknown else "none"
-        raise ValueError(f"classes must be among those of the model, {shown(known)}, got {got}")
+        raise ValueError(f"classes must be classes of the model, {shown(known)}, got {got}")
     return [known.index(label) for label in dict.fromkeys(several)]
 
 

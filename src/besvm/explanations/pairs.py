@@ -136,5 +136,5 @@ def _check_training(reading: Reading, training: Any) -> None:
     if rows and max(rows) >= n:
         raise ValueError(
             f"training must be the samples that the model was fitted on, but row {max(rows)} is an exemplar and there "
-            f"are {n} rows"
+            f"are only {n} rows"
         )

@@ -5,9 +5,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from besvm._support.parameters import shown
 from besvm._support.records import is_missing, is_number, place_of, row_name, values_of
 from besvm._support.rows import n_rows
-from besvm._support.validation import shown
 
 NUMBERS = "biuf"  # kinds of dtypes
 
@@ -84,8 +84,8 @@ class Column(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     got = shown(value) if np.ndim(value) == 0 or kind not in NUMBERS else f"the shape {np.shape(value)}"
                     raise ValueError(
                         f"column {column!r} must hold numbers, or arrays of one shape, to be compared as vectors, got "
-                        f"{got} in row {row_name(X, row)}; choose a similarity of such items, or features that make "
-                        "numbers of them"
+                        f"{got} in row {row_name(X, row)}; use a similarity for such items, or features that turn them "
+                        "into numbers"
                     )
             out = np.stack([np.asarray(value) for value in out]).reshape(len(out), -1)
             out = out if out.dtype == np.float32 else out.astype(np.float64)
@@ -94,8 +94,8 @@ class Column(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             row = int(finite.argmin())
             raise ValueError(
                 f"column {column!r} must hold finite numbers to be compared as vectors, got "
-                f"{shown(out[row][~np.isfinite(out[row])][0].item())} in row {row_name(X, row)}; leave such rows out, "
-                "put an imputer into features, or compare records by 'gower'"
+                f"{shown(out[row][~np.isfinite(out[row])][0].item())} in row {row_name(X, row)}; remove such rows, "
+                "put an imputer into features, or compare records with 'gower'"
             )
         return out
 

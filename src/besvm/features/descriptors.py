@@ -6,7 +6,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from besvm._support.validation import check_choice, forget, is_whole, shown
+from besvm._support.parameters import check_choice, is_whole, shown
+from besvm._support.validation import forget
 from besvm.features.pixels import channels_of, describe
 
 N_CHANNELS = 31
@@ -243,7 +244,9 @@ class CellColor(GridDescriptor):
         other = channels_of(X) - getattr(self, "channels_", channels_of(X))
         if other:
             wanted, got = ("gray", "color") if other == {3} else ("color", "gray")
-            raise ValueError(f"images must be {wanted} ones like those of fit, got {got} ones; convert these or those")
+            raise ValueError(
+                f"images must be {wanted} like those used in fit, got {got} images; convert one or the other"
+            )
         return describe(X, self.cell, None, self._fill)
 
     def _fill(self, pixels: np.ndarray, out: np.ndarray) -> None:
@@ -286,10 +289,10 @@ def _as_grids(features: Any) -> list[np.ndarray]:
         if grid.ndim != 3 or grid.shape[2] != N_CHANNELS or grid.dtype.kind not in "fiub":
             raise ValueError(
                 f"features must be numbers of shape (h, w, {N_CHANNELS}), one image or several, "
-                f"got {grid.dtype} of shape {grid.shape}; draw what FHOG.transform returned"
+                f"got {grid.dtype} of shape {grid.shape}; pass what FHOG.transform returned"
             )
     if not grids:
-        raise ValueError("features must hold at least one image, got none")
+        raise ValueError("features must have at least one image, got none")
     return grids
 
 

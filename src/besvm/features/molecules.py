@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from besvm._support.extras import optional
+from besvm._support.parameters import check_count, check_flag, is_whole, shown
 from besvm._support.rows import n_rows
-from besvm._support.validation import check_count, check_flag, is_whole, shown
 
 MOST = {"radius": 1000, "bits": 1 << 24}  # beyond what any molecule has, or any memory
 
@@ -15,8 +15,8 @@ MOST = {"radius": 1000, "bits": 1 << 24}  # beyond what any molecule has, or any
 class Fingerprints(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Morgan fingerprints of molecules written as SMILES: which surroundings of atoms they have.
 
-    ``Measure("tanimoto", features=Fingerprints())`` compares molecules as chemists do. It needs RDKit:
-    ``pip install besvm[chem]``.
+    ``Measure("tanimoto", features=Fingerprints())`` compares molecules as chemists do. It needs RDKit,
+    which is in the extra ``chem``.
 
     Parameters
     ----------
@@ -81,8 +81,10 @@ def _molecule(chem: Any, number: int, text: Any) -> Any:
     if isinstance(text, chem.Mol):
         return text
     if not isinstance(text, str):
-        raise TypeError(f"molecules must be SMILES, molecule {number} is {shown(text)}")
+        raise TypeError(f"molecules must be SMILES strings, but molecule {number} is {shown(text)}")
     molecule = chem.MolFromSmiles(text) if text.strip() else None
     if molecule is None:
-        raise ValueError(f"molecule {number}, {shown(text)}, cannot be read as SMILES; correct it or leave it out")
+        raise ValueError(
+            f"molecules must be valid SMILES, but molecule {number} is {shown(text)}; correct or remove it"
+        )
     return molecule

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from besvm._support.parameters import check_count, is_whole, shown
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import check_count, is_whole, shown
 
 BLOCK_VALUES = 1 << 18  # a megabyte of float32 pixels, which stays in a core's cache until the loop reads it
 LARGEST_VALUE = 1e9  # large enough for any unit, small enough for its square times many pixels in float32
@@ -52,8 +52,8 @@ def _describe_one(number: int, image: Any, cell: int, n_values: int | None, fill
         image = image[:, :, None]
     if image.ndim != 3 or image.shape[2] not in (1, 3):
         raise ValueError(
-            f"every image of a list must have shape (h, w), (h, w, 1) or (h, w, 3), image {number} has "
-            f"{image.shape}; give a single image as an array"
+            f"every image in a list must have shape (h, w), (h, w, 1) or (h, w, 3), but image {number} has "
+            f"{image.shape}; pass a single image as an array"
         )
     _check_numeric(image)
     out = _empty_grids(image[None], cell, n_values)
@@ -71,8 +71,8 @@ def _as_batch(images: np.ndarray) -> np.ndarray:
     if images.ndim == 4 and images.shape[3] in (1, 3):
         return images
     raise ValueError(
-        "images must have shape (h, w), (h, w, 3), (n, h, w) or (n, h, w, 3), or come as a list of images, "
-        f"got {images.shape}; put the colors last and leave out any alpha channel (X[..., :3])"
+        "images must have shape (h, w), (h, w, 3), (n, h, w) or (n, h, w, 3), or be a list of images, "
+        f"got {images.shape}; put the color channels last and drop any alpha channel (X[..., :3])"
     )
 
 
@@ -109,6 +109,6 @@ def _check_values(images: np.ndarray, first: int) -> None:
         return
     where = np.argwhere(~(np.abs(images.astype(np.float64)) <= LARGEST_VALUE))[0]
     raise ValueError(
-        f"pixels must be finite and at most {LARGEST_VALUE:g} in size, image {first + where[0]} has "
-        f"{images[tuple(where)]}; replace or drop it"
+        f"pixels must be finite and at most {LARGEST_VALUE:g} in size, but image {first + where[0]} has "
+        f"{images[tuple(where)]}; replace or remove it"
     )

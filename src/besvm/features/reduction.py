@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.parameters import is_whole, shown
 from besvm._support.rows import evenly_spaced
-from besvm._support.validation import is_whole, shown
 
 
 class CellPCA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -72,8 +72,8 @@ class CellPCA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _reduced(self, cells: np.ndarray) -> np.ndarray:
         if cells.shape[-1] != len(self.mean_):
             raise ValueError(
-                f"cells must have {len(self.mean_)} values like those of fit, got {cells.shape[-1]}; "
-                "bring gray and color images to one kind first"
+                f"cells must have {len(self.mean_)} values like those used in fit, got {cells.shape[-1]}; "
+                "make all images gray or all color first"
             )
         return np.asarray((cells - self.mean_) @ self.components_)
 

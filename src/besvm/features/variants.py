@@ -5,11 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.validation import is_whole, shown
+from besvm._support.parameters import is_whole, shown
 
 
 def mirror(image: Any) -> list[np.ndarray]:
     """Return the image and its mirror image, left and right exchanged.
+
+    Parameters
+    ----------
+    image : array of shape (height, width) or (height, width, channels)
+        One image.
+
+    Returns
+    -------
+    list of two arrays
+        The image itself, and its mirror image.
 
     Examples
     --------
@@ -28,6 +38,11 @@ class Shifts:
 
     The unmoved image comes first, then the others row by row; ``moves`` says by how much each is moved, from
     which a penalty can be made.
+
+    Parameters
+    ----------
+    pixels : int
+        How far at most.
 
     Examples
     --------
@@ -66,6 +81,11 @@ class Rotations:
     """The image turned about its center, counter-clockwise, what turns in repeating the border.
 
     Pixels are interpolated linearly. The upright image comes first, whether or not 0 is among the ``degrees``.
+
+    Parameters
+    ----------
+    degrees : tuple of float
+        The angles.
 
     Examples
     --------
@@ -108,6 +128,11 @@ class Crops:
 
     The whole image comes first, then the crops at the top left, top right, bottom left, bottom right and
     center. Pixels are interpolated linearly.
+
+    Parameters
+    ----------
+    margin : int
+        How many pixels smaller a crop is than the image.
 
     Examples
     --------

@@ -64,6 +64,11 @@ def savable(name: str) -> Callable[[T], T]:
     name : str
         Whoever loads the file must have registered the same name.
 
+    Returns
+    -------
+    callable
+        What puts the name on the class below it.
+
     Examples
     --------
     >>> from sklearn.base import BaseEstimator, TransformerMixin
@@ -76,7 +81,7 @@ def savable(name: str) -> Callable[[T], T]:
     ...         return [[len(x)] for x in X]
     """
     if not (isinstance(name, str) and name):
-        raise TypeError(f"the name of something to be saved must be a text, got {name!r}")
+        raise TypeError(f"the name must be a string, got {name!r}")
 
     def enter(thing: T) -> T:
         known = _registry.get(name)
@@ -116,20 +121,22 @@ def named(name: str) -> Any:
         if rest in registered():
             return registered()[rest]
         raise UnknownNameError(
-            f"the model compares by the similarity {rest[:80]!r}, which is not registered; import the module that "
-            "registers it, and load again"
+            f"the model uses the similarity {rest[:80]!r}, which is not registered; import the module that "
+            "registers it, then load again"
         )
     if colon and kind == "savable":
         if rest in _registry:
             return _registry[rest]
         raise UnknownNameError(
-            f"the model holds a {rest[:80]!r}, which is not registered; import the module that registers it "
-            "(besvm.files.savable), and load again"
+            f"the model contains a {rest[:80]!r}, which is not registered; import the module that registers it "
+            "(besvm.files.savable), then load again"
         )
     module, _, last = name.rpartition(".")
     if last in OURS.get(module, ()) or last in THEIRS.get(module, ()):
         return getattr(import_module(module), last)
-    raise UnknownNameError(f"the model names {name[:80]!r}, which is nothing that a model may hold; get the file anew")
+    raise UnknownNameError(
+        f"the model names {name[:80]!r}, which is not allowed in a model file; get a new copy of the file"
+    )
 
 
 def _address(thing: Any) -> tuple[str, str]:

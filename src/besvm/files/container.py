@@ -77,13 +77,13 @@ def read(path: Path) -> Contents:
     checksum.update(buffer[HEAD.size :].data)
     if checksum.digest() != head[32:]:
         raise ModelFileError(
-            f"{path} was altered or damaged after it was written: its checksum does not fit; get it anew"
+            f"{path} was changed or damaged after it was written: its checksum does not match; get a new copy"
         )
     start = HEAD.size + length
     description = _parsed(path, bytes(buffer[HEAD.size : start]))
     entries = description.pop("arrays", None)
     if not isinstance(entries, list):
-        raise ModelFileError(f"{path} has no list of arrays; get the file anew")
+        raise ModelFileError(f"{path} has no list of arrays; get a new copy of the file")
     return Contents(description, [_array(path, entry, buffer[start:]) for entry in entries])
 
 
@@ -97,21 +97,25 @@ def read_description(path: Path) -> dict[str, Any]:
 def _check_head(path: Path, head: bytes, size: int) -> int:
     """Return the length of the description."""
     if head[: len(MAGIC)] != MAGIC[: len(head)] or not head:
-        raise ModelFileError(f"{path} is no besvm model: it does not begin like one; give a file that besvm.save wrote")
+        raise ModelFileError(
+            f"{path} is not a besvm model: it does not begin like one; pass a file that besvm.save wrote"
+        )
     if len(head) < HEAD.size:
-        raise ModelFileError(f"{path} is cut short: it has {size} bytes, less than the head of a model; get it anew")
+        raise ModelFileError(
+            f"{path} is incomplete: it has {size} bytes, less than the header of a model; get a new copy"
+        )
     _, version, _, length, total, _ = HEAD.unpack(head)
     if version > FORMAT:
         raise ModelFileError(
-            f"{path} was written by a newer besvm, in format {version}, and this one reads formats up to {FORMAT}; "
+            f"{path} was written by a newer besvm, in format {version}, but this version reads formats up to {FORMAT}; "
             "update besvm"
         )
     if version < 1:
-        raise ModelFileError(f"{path} has the format {version}, which does not exist; get it anew")
+        raise ModelFileError(f"{path} has the format {version}, which does not exist; get a new copy")
     if size < total:
-        raise ModelFileError(f"{path} is cut short: it has {show_bytes(size)} of {show_bytes(total)}; get it anew")
+        raise ModelFileError(f"{path} is incomplete: it has {show_bytes(size)} of {show_bytes(total)}; get a new copy")
     if size > total or length > total - HEAD.size or length % LINE:
-        raise ModelFileError(f"{path} was altered: its sizes do not agree with each other; get it anew")
+        raise ModelFileError(f"{path} was changed or damaged: its sizes contradict one another; get a new copy")
     return int(length)
 
 
@@ -121,12 +125,12 @@ def _parsed(path: Path, text: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         description = None
     if not isinstance(description, dict):
-        raise ModelFileError(f"{path} has a description that cannot be read; get the file anew")
+        raise ModelFileError(f"{path} has a description that cannot be read; get a new copy of the file")
     return description
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")
 
 
 def _mapped(file: Any) -> np.ndarray:
@@ -140,7 +144,7 @@ def _in_memory(path: Path, file: Any, size: int) -> np.ndarray:
     buffer = room[start : start + size]
     file.seek(0)
     if file.readinto(buffer) != size:
-        raise ModelFileError(f"{path} changed while it was read; try again")
+        raise ModelFileError(f"{path} changed while it was being read; try again")
     return buffer
 
 
@@ -164,7 +168,9 @@ def _array(path: Path, entry: Any, data: np.ndarray) -> np.ndarray:
         _check_items(data[at : at + prod(shape) * kind.itemsize], kind)
         return np.ndarray(shape, dtype=kind, buffer=data, offset=at, order=order)
     except (KeyError, TypeError, ValueError, MemoryError):
-        raise ModelFileError(f"{path} describes an array that it does not hold; get the file anew") from None
+        raise ModelFileError(
+            f"{path} describes an array that it does not contain; get a new copy of the file"
+        ) from None
 
 
 def _check_items(data: np.ndarray, dtype: np.dtype[Any]) -> None:

@@ -49,5 +49,5 @@ def packed_all(values: Any, where: str, pack: Pack) -> list[Any]:
 def text_of(node: dict[str, Any], key: str) -> str:
     text = node.get(key)
     if not isinstance(text, str):
-        raise UnsoundError(f"{key} must be a text")
+        raise UnsoundError(f"{key} must be a string")
     return text

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from besvm import __version__
-from besvm._support.validation import shown
+from besvm._support.parameters import shown
 from besvm.files.classes import UnknownNameError
 from besvm.files.container import ModelFileError, read, read_description, write
 from besvm.files.kinds import Kind, UnsavableError, UnsoundError
@@ -37,7 +37,8 @@ def save(model: Any, path: str | os.PathLike[str], *, facts: dict[str, Any] | No
 
     Parameters
     ----------
-    model : estimator of besvm, or a scikit-learn pipeline of one
+    model : estimator
+        A fitted estimator of besvm, or a scikit-learn pipeline of one.
     path : str or path
         By custom with the suffix ``.besvm``; a file that is there is replaced.
     facts : dict, optional
@@ -73,7 +74,7 @@ def save(model: Any, path: str | os.PathLike[str], *, facts: dict[str, Any] | No
         raise ValueError(f"model must be trained before it is saved, got {shown(model)}; call fit first") from None
     known = _facts(model) | _plain_facts(facts)
     arrays = _Arrays()
-    node = _packed(model, "the model", arrays, 0)
+    node = _packed(model, "model", arrays, 0)
     description = {"writer": f"besvm {__version__}", "facts": known, "class": type(model).__name__, "model": node}
     write(Path(path), description, arrays.kept)
 
@@ -87,6 +88,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path
+        The file.
 
     Returns
     -------
@@ -121,13 +123,13 @@ def load(path: str | os.PathLike[str]) -> Any:
             raise UnsoundError("an array must be one of those in the file")
         given += contents.arrays[number].nbytes
         if given > MOST_SHARED * path.stat().st_size:  # tables would copy it again and again
-            raise UnsoundError("its arrays are used too often")
+            raise UnsoundError("it uses its arrays too often")
         return contents.arrays[number]
 
     try:
         model = _unpacked(node, array, 0)
         if not isinstance(model, BaseEstimator) or not isinstance(facts, dict):
-            raise UnsoundError("the file must hold an estimator and facts about it")
+            raise UnsoundError("it must contain an estimator and facts about it")
         check_sound(model)
     except (UnknownNameError, ImportError) as error:
         raise ModelFileError(f"{path} cannot be used here: {error}") from None
@@ -139,6 +141,16 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return what a file says of itself: facts, the class of the model, the writer; none of the model is loaded.
+
+    Parameters
+    ----------
+    path : str or path
+        The model file.
+
+    Returns
+    -------
+    dict
+        With the facts, the name of the model's class under "class", and what wrote the file under "writer".
 
     Examples
     --------
@@ -208,12 +220,14 @@ def _unpacked(node: Any, array: Any, depth: int) -> Any:
         return {key: unpack(value) for key, value in node.items()}
     kind = BY_TAG.get(node["$"]) if isinstance(node["$"], str) else None
     if kind is None:
-        raise UnsoundError("it holds a value of an unknown kind")
+        raise UnsoundError("it contains a value of an unknown kind")
     return kind.unpack(node, unpack, array)
 
 
 def _not_sound(path: Path, error: BaseException) -> ModelFileError:
-    return ModelFileError(f"{path} is no sound model: {str(error)[:200] or type(error).__name__}; get the file anew")
+    return ModelFileError(
+        f"{path} is not a valid model: {str(error)[:200] or type(error).__name__}; get a new copy of the file"
+    )
 
 
 def _facts(model: Any) -> dict[str, Any]:

@@ -35,17 +35,17 @@ def _why_not(value: Any, where: str) -> str:
     cls = type(value)
     if callable(value) and not hasattr(value, "get_params"):
         return (
-            f"a Python function cannot be saved, and {where} is {getattr(value, '__name__', cls.__name__)!r}; make a "
-            "Similarity of it, register it (besvm.similarities.register), and train with that"
+            f"a Python function cannot be saved, but {where} is {getattr(value, '__name__', cls.__name__)!r}; write a "
+            "Similarity instead, register it (besvm.similarities.register), and train with that"
         )
     if isinstance(value, Similarity):
         return (
             f"{where} is a {cls.__name__}, a similarity without a registered name; register it "
-            f"(@besvm.similarities.register({cls.__name__.lower()!r})), and train anew"
+            f"(@besvm.similarities.register({cls.__name__.lower()!r})), and train again"
         )
     return (
         f"{where} is a {cls.__module__}.{cls.__qualname__}, which a model file cannot hold; if it is yours, register "
-        "it (besvm.files.savable), and otherwise do its work before the model"
+        "it (besvm.files.savable); otherwise, do its work before the model"
     )
 
 
@@ -63,7 +63,7 @@ def _unpack_object(node: dict[str, Any], unpack: Unpack, array: Any) -> Any:
         _check_attribute(cls, key)
         vars(held)[key] = unpack(value)
     if vars(held).get("memory") is not None:
-        raise UnsoundError("a pipeline of a file may not name a place on the disk")
+        raise UnsoundError("a pipeline in a file must not name a folder on the disk")
     if _root(cls) == "sklearn" and "n_jobs" in vars(held):
         held.n_jobs = None  # a file may not start processes
     if hasattr(cls, "from_file"):

@@ -106,7 +106,7 @@ def _pack_column(values: Any, where: str, pack: Pack) -> dict[str, Any]:
         }
     if dtype.name not in BY_ITEM:
         raise UnsavableError(
-            f"{where} has the type {dtype.name}, which a model file cannot hold; bring it to a plain type"
+            f"{where} has the type {dtype.name}, which a model file cannot hold; convert it to a plain type"
         )
     return {"items": pack(list(values), where), "dtype": dtype.name}
 

@@ -105,4 +105,4 @@ def _whole(held: Any) -> bool:
 
 def _demand(condition: bool, what: str) -> None:
     if not condition:
-        raise UnsoundError(f"{what} in it are missing, not finite, or do not fit together")
+        raise UnsoundError(f"{what} must be there, finite, and fit the rest")

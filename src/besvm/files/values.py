@@ -61,7 +61,9 @@ def _pack_array(value: np.ndarray, where: str, pack: Pack, keep: Callable[[np.nd
     if value.dtype.names:
         return {"shape": list(value.shape), "fields": {name: pack(value[name], where) for name in value.dtype.names}}
     if value.dtype.kind not in "biufcSUmM":
-        raise UnsavableError(f"{where} is an array of {value.dtype}, which a model file cannot hold; take its columns")
+        raise UnsavableError(
+            f"{where} is an array of {value.dtype}, which a model file cannot hold; use its columns one by one"
+        )
     return {"n": keep(value)}
 
 
@@ -107,7 +109,7 @@ def _unpack_sparse(node: dict[str, Any], unpack: Unpack, array: Callable[[int], 
     data, indices, indptr = (array(node[part]) for part in ("data", "indices", "indptr"))
     shape = tuple(items_of(node, "shape", 2))
     if data.ndim != 1 or data.dtype.kind not in "biuf" or any(part.dtype.kind != "i" for part in (indices, indptr)):
-        raise UnsoundError("a sparse matrix must have numbers, and whole numbers as places")
+        raise UnsoundError("a sparse matrix must have numbers, and whole numbers as positions")
     if not all(type(side) is int and 0 <= side < 1 << 48 for side in shape) or len(indptr) != shape[0] + 1:
         raise UnsoundError("a sparse matrix must have as many rows as its shape says")
     if indptr.ndim != 1 or indptr[0] != 0 or (np.diff(indptr.astype(np.int64)) < 0).any():
@@ -116,7 +118,7 @@ def _unpack_sparse(node: dict[str, Any], unpack: Unpack, array: Callable[[int], 
     rows = (sparse.csr_array if node.get("array") else sparse.csr_matrix)((data, indices, indptr), shape=shape)
     rows.check_format(full_check=True)  # places outside of it would be read by compiled code
     if bool(node.get("sorted")) != _is_sorted(rows) and node.get("sorted"):
-        raise UnsoundError("a sparse matrix is said to be sorted, and is not")
+        raise UnsoundError("a sparse matrix must be sorted if it says so")
     return rows
 
 

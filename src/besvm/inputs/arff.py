@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from besvm._support.validation import shown
+from besvm._support.parameters import shown
 from besvm.inputs.contract import Asked, as_label, counted
 from besvm.inputs.lines import Lines
 from besvm.inputs.series import One, SeriesSource
@@ -77,15 +77,16 @@ class ArffSeries(SeriesSource):
         others = [place for place in range(len(kinds)) if place != self.place]
         if len(others) > 1 or kinds.count("series") > 1:
             raise ValueError(
-                f"{self.name} must have one relational attribute and the class, got {counted(len(kinds), 'attributes')}"
+                f"{self.name} must have one relational attribute and one class attribute, got "
+                f"{counted(len(kinds), 'attributes')}"
             )
         self.label = others[0] if others else None
 
-    def series(self) -> Iterator[One]:
+    def series(self) -> Generator[One]:
         for line, values in rows_of(self.lines, self.head):
             channels = [self.parsed(row.split(","), line) for row in str(values[self.place]).split("\n")]
             if len({len(channel) for channel in channels}) > 1:
-                raise ValueError(f"{self.where(line)} must have channels of one length, got several")
+                raise ValueError(f"{self.where(line)} must have channels of the same length, got different lengths")
             label = None if self.label is None else as_label(values[self.label])
             yield One(channels[0] if len(channels) == 1 else np.stack(channels), label, line)
 
@@ -104,17 +105,19 @@ def rows_of(lines: Lines, head: Head) -> Iterator[tuple[int, list[Any]]]:
         if number <= head.line or not text or text.startswith("%"):
             continue
         if text.startswith("{"):
-            raise ValueError(f"{lines.where(number)} must hold a value of every attribute, got a sparse row; expand it")
+            raise ValueError(
+                f"{lines.where(number)} must have a value for every attribute, got a sparse row; write it out in full"
+            )
         found = _values(text, lines, number)
         if len(found) != len(head.attributes):
             raise ValueError(
-                f"{lines.where(number)} must have {counted(len(head.attributes), 'values')}, one of every attribute, "
-                f"got {len(found)}; mend it or leave it out"
+                f"{lines.where(number)} must have {counted(len(head.attributes), 'values')}, one for every attribute, "
+                f"got {len(found)}; correct or remove it"
             )
         for attribute, value in zip(head.attributes, found, strict=True):
             if attribute.values and value is not None and value not in attribute.values:
                 raise ValueError(
-                    f"{lines.where(number)} must have one of the categories that {attribute.name!r} declares, "
+                    f"{lines.where(number)} must have one of the categories declared for {attribute.name!r}, "
                     f"got {shown(value)}"
                 )
         yield number, found
@@ -130,7 +133,7 @@ def _read_head(lines: Lines) -> Head:
             continue
         if word == "@data":
             if not attributes:
-                raise ValueError(f"{lines.name} must declare its columns by @attribute before @data, got none")
+                raise ValueError(f"{lines.name} must declare its columns with @attribute before @data, but does not")
             return Head(attributes, number)
         if word == "@end":
             inside = False
@@ -140,7 +143,7 @@ def _read_head(lines: Lines) -> Head:
                 inside = attributes[-1].kind == "series"
         else:
             raise ValueError(f"{lines.where(number)} must be @relation, @attribute or @data, got {shown(text)}")
-    raise ValueError(f"{lines.name} must have a line @data before the rows, got none; is it an .arff file?")
+    raise ValueError(f"{lines.name} must have a line @data before the rows, but has none; is it an .arff file?")
 
 
 def _attribute(text: str, lines: Lines, number: int) -> Attribute:
@@ -173,13 +176,15 @@ def _values(text: str, lines: Lines, number: int) -> list[str | None]:
         if place < end and text[place] in "'\"":
             close = _closing(text, place)
             if close < 0:
-                raise ValueError(f"{lines.where(number)} cannot be read: a quote is not closed; mend it")
+                raise ValueError(f"{lines.where(number)} cannot be read, because a quote is not closed; correct it")
             out.append(_unquoted(text[place : close + 1]))
             place = close + 1
             while place < end and text[place] in " \t":
                 place += 1
             if place < end and text[place] != ",":
-                raise ValueError(f"{lines.where(number)} cannot be read: a comma must follow a quote; mend it")
+                raise ValueError(
+                    f"{lines.where(number)} cannot be read, because there is no comma after a quote; correct it"
+                )
         else:
             comma = text.find(",", place)
             comma = end if comma < 0 else comma

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from errno import EINVAL
 from math import prod
@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.lib import format as npy
 
-from besvm._support.validation import shown
+from besvm._support.parameters import shown
 from besvm.inputs.contract import Asked, Block, Counter, Layout, Source, as_label, counted
 from besvm.inputs.images import resized, usual_size
 
@@ -54,7 +54,7 @@ class ArrayFile(Source):
         kind = self._kind(header, asked.kind)
         if asked.typed is not None and kind == "vectors" and header.shape[1] != len(asked.typed):
             raise ValueError(
-                f"{self.name} must have {counted(len(asked.typed), 'columns')}, as the model compares, got "
+                f"{self.name} must have {counted(len(asked.typed), 'columns')}, as the training data did, got "
                 f"{header.shape[1]:,}"
             )
         size = None
@@ -66,7 +66,7 @@ class ArrayFile(Source):
         nbytes = header.nbytes * (8 // min(8, header.dtype.itemsize) if kind in ("vectors", "precomputed") else 1)
         return Layout(kind, label=label, size=size, rows=self.meter.total, nbytes=nbytes, said=said)
 
-    def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
+    def blocks(self, layout: Layout, rows: int) -> Generator[Block]:
         self.meter.done = 0
         samples, classes = self._members()
         labels = None if classes is None else self._labels(classes)
@@ -92,13 +92,15 @@ class ArrayFile(Source):
             fits = ("images",)
         else:
             raise ValueError(
-                f"{self.name} must hold numbers, a row for every sample, series (n, channels, moments), images "
+                f"{self.name} must hold numbers (one row per sample), series (n, channels, time points), images "
                 f"(n, height, width, 3) or texts, got {self.what}"
             )
         if 0 in header.shape:
-            raise ValueError(f"{self.name} must hold samples, but is empty: {self.what}")
+            raise ValueError(f"{self.name} must hold samples, but is empty ({self.what})")
         if asked is not None and asked not in fits:
-            raise ValueError(f"{self.name} must hold {asked}, but is {self.what}, which holds {' or '.join(fits)}")
+            raise ValueError(
+                f"{self.name} must hold {asked}, but is {self.what}, which can only be {' or '.join(fits)}"
+            )
         return asked or fits[0]
 
     def _members(self) -> tuple[str | None, str | None]:
@@ -113,7 +115,9 @@ class ArrayFile(Source):
         if X is None and len(others) == 1:
             X = others[0]
         if X is None:
-            raise ValueError(f"{self.name} must hold an array X, and y with the classes, got {shown(names)}")
+            raise ValueError(
+                f"{self.name} must have an array named X, and one named y with the classes, got {shown(names)}"
+            )
         return X, y
 
     @contextmanager
@@ -124,7 +128,7 @@ class ArrayFile(Source):
         except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError) as error:
             if isinstance(error, OSError) and error.errno != EINVAL:  # of a place that is none, as a damaged file says
                 raise
-            raise ValueError(f"{self.name} must be an .npz file, but is damaged or another file: {error}") from None
+            raise ValueError(f"{self.name} must be an .npz file, but is damaged or of another type: {error}") from None
 
     @contextmanager
     def _open(self, member: str | None) -> Iterator[tuple[IO[bytes], Header]]:
@@ -145,17 +149,17 @@ class ArrayFile(Source):
             version = npy.read_magic(file)
             header = Header(*HEADERS[version](file))
         except Exception:  # NumPy raises whatever a broken header leads it to
-            raise ValueError(f"{self.name} must be NumPy's array file, but its header is damaged or unknown") from None
+            raise ValueError(f"{self.name} must be a NumPy array file, but its header is damaged or unknown") from None
         if header.dtype.hasobject:
-            raise ValueError(f"{self.name} must hold numbers or texts, got Python objects, which are never loaded")
+            raise ValueError(f"{self.name} must hold numbers or texts, got Python objects, which besvm never loads")
         if not header.shape or any(length < 0 for length in header.shape):
-            raise ValueError(f"{self.name} must hold an array with a row for every sample, got shape {header.shape}")
+            raise ValueError(f"{self.name} must hold an array with one row per sample, got shape {header.shape}")
         return header
 
     def _check_size(self, header: Header, there: int) -> None:
         if header.nbytes != there:
             raise ValueError(
-                f"{self.name} must hold {header.nbytes:,} bytes, as its header says, got {there:,}; it is damaged"
+                f"{self.name} must have {header.nbytes:,} bytes according to its header, got {there:,}; it is damaged"
             )
 
     def _rows(self, file: IO[bytes], header: Header, rows: int) -> Iterator[np.ndarray]:
@@ -173,19 +177,19 @@ class ArrayFile(Source):
             first = np.argwhere(~finite)[0]
             raise ValueError(
                 f"row {start + first[0] + 1} of {self.name} must hold finite numbers, got {X[tuple(first)]}; fill it "
-                "in or leave the row out"
+                "in, or remove the row"
             )
 
     def _labels(self, member: str) -> list[str]:
         with self._open(member) as (file, header):
             if len(header.shape) > 2 or prod(header.shape) != header.shape[0] or header.nbytes > LABEL_BYTES:
-                raise ValueError(f"{self.name} must hold a class for every row in {member}, got shape {header.shape}")
+                raise ValueError(f"{self.name} must have one class for every row in {member}, got shape {header.shape}")
             if header.shape[0] != self.meter.total:
                 raise ValueError(
-                    f"{self.name} must hold a class for each of {self.meter.total} rows, got {header.shape[0]}"
+                    f"{self.name} must have a class for each of its {self.meter.total} rows, got {header.shape[0]}"
                 )
             if header.dtype.kind not in "biufU":
-                raise ValueError(f"{self.name} must hold numbers or texts as classes, got {header.dtype}")
+                raise ValueError(f"{self.name} must have numbers or texts as classes, got {header.dtype}")
             values = np.frombuffer(_exactly(file, header.nbytes, self.name), header.dtype)
         return [as_label(value) for value in values.tolist()]
 
@@ -206,5 +210,5 @@ def _as_kind(X: np.ndarray, layout: Layout) -> Any:
 def _exactly(file: IO[bytes], n: int, name: str) -> bytes:
     found = file.read(n)
     if len(found) != n:
-        raise ValueError(f"{name} ends in the middle of its numbers; it is cut or damaged")
+        raise ValueError(f"{name} ends in the middle of its numbers; it is incomplete or damaged")
     return found

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.validation import shown
+from besvm._support.parameters import shown
 
 MISSING = frozenset(("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"))  # where a number should be
 MOSTLY = 0.9  # a column with so large a share of numbers is one of numbers, and the rest mistakes
@@ -88,8 +88,9 @@ class Profile:
         if self.odd is not None and MOSTLY * self.there <= self.numbers < self.there:
             line, value = self.odd
             raise ValueError(
-                f"{where(line)} must have a number in column {name!r}, as {self.numbers:,} of {self.there:,} rows "
-                f"have, got {shown(value)}; mend it, or call the column {name + ':category'!r} if it holds no numbers"
+                f"{where(line)} must have a number in column {name!r}, as {self.numbers:,} of {self.there:,} rows do, "
+                f"got {shown(value)}; correct it, or pass the column as {name + ':category'!r} if it does not hold "
+                "numbers"
             )
 
 
@@ -115,7 +116,7 @@ def numbers(name: str, values: Sequence[Any], lines: Sequence[int], where: Where
         if None in found:
             place = found.index(None)
             raise ValueError(
-                f"{where(lines[place])} must have a number in column {name!r}, got {shown(values[place])}; mend it"
+                f"{where(lines[place])} must have a number in column {name!r}, got {shown(values[place])}; correct it"
             )
         out = np.array(found, dtype=np.float64)
     infinite = np.isinf(out)
@@ -133,7 +134,7 @@ def dates(name: str, values: Sequence[Any], lines: Sequence[int], where: Where) 
             out[place] = _days(value)
         elif value is not None and str(value).strip() not in MISSING:
             raise ValueError(
-                f"{where(lines[place])} must have a date like 2024-12-31 in column {name!r}, got {shown(value)}"
+                f"{where(lines[place])} must have a date such as 2024-12-31 in column {name!r}, got {shown(value)}"
             )
     return out
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
+from besvm._support.parameters import shown
 from besvm._support.rows import n_rows, take
-from besvm._support.validation import shown
 
 KINDS = ("images", "series", "text", "sequences", "vectors", "records", "precomputed")
 PLURAL = {"number": "numbers", "date": "dates", "category": "categories", "text": "texts"}  # that columns may hold
@@ -147,7 +147,7 @@ class Source(ABC):
         """Say what is in it; refuse what cannot be what was asked for."""
 
     @abstractmethod
-    def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
+    def blocks(self, layout: Layout, rows: int) -> Generator[Block]:
         """Yield the samples, at most so many at a time."""
 
     def refuse_kind(self, kind: str | None) -> None:
@@ -174,7 +174,7 @@ def as_columns(columns: Any) -> dict[str, str | None] | None:
         raise ValueError("columns must name at least one column, got none")
     for name, kind in pairs:
         if not (kind is None or kind in TYPES):
-            raise ValueError(f"column {name!r} must hold {', '.join(TYPES)}, got {shown(kind)}")
+            raise ValueError(f"the type of column {name!r} must be one of {', '.join(TYPES)}, got {shown(kind)}")
     return dict(pairs)
 
 

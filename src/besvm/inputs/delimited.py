@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from itertools import islice
 
 from besvm.inputs.columns import number_of
@@ -13,6 +15,7 @@ from besvm.inputs.table import TableSource
 
 LOOKED_AT = 50  # lines that tell whether the first one names the columns
 DELIMITERS = (",", "\t", ";")
+DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")  # as in "1,5", where no comma parts the values
 LONGEST_FIELD = 1 << 24  # characters: an unclosed quote is not to swallow the rest of a large file
 CAUSES = {  # of what the csv module complains about
     "end of data": "a quote that is not closed",
@@ -50,7 +53,8 @@ class Delimited(TableSource):
         return wanted  # without names, but as many as the model compares: in its order
 
     def records(self) -> Iterator[tuple[int, Sequence[str]]]:
-        reader = csv.reader(iter(self.lines), delimiter=self.delimiter, strict=True)
+        lines = iter(self.lines)
+        reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
         before = csv.field_size_limit(LONGEST_FIELD)
         started, header = 0, self._has_header
         try:
@@ -63,14 +67,15 @@ class Delimited(TableSource):
                     continue
                 if len(fields) != self._width:
                     raise ValueError(
-                        f"{self.where(line)} must have {counted(self._width, 'values')}, as the first line has, "
-                        f"got {len(fields)}; mend it or leave it out"
+                        f"{self.where(line)} must have {counted(self._width, 'values')}, as the first line does, "
+                        f"got {len(fields)}; correct or remove it"
                     )
-                yield line, fields
+                yield line, _with_points(fields, self.delimiter)
         except csv.Error as error:
             said = next((words for part, words in CAUSES.items() if part in str(error)), str(error))
-            raise ValueError(f"{self.where(started + 1)} cannot be read: {said}; mend it or leave it out") from None
+            raise ValueError(f"{self.where(started + 1)} cannot be read: {said}; correct or remove it") from None
         finally:
+            lines.close()
             csv.field_size_limit(before)
 
 
@@ -89,25 +94,36 @@ class TextLines(Source):
         said = f"{self.name}: a text on every line"
         return Layout(asked.kind or "text", nbytes=2 * self.meter.total, said=said)
 
-    def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
-        numbered = ((number, line.strip()) for number, line in enumerate(self.lines, start=1))
-        there = ((number, line) for number, line in numbered if line)
-        while block := list(islice(there, rows)):
-            yield Block([line for _, line in block], None, [str(number) for number, _ in block])
+    def blocks(self, layout: Layout, rows: int) -> Generator[Block]:
+        with closing(iter(self.lines)) as lines:
+            numbered = ((number, line.strip()) for number, line in enumerate(lines, start=1))
+            there = ((number, line) for number, line in numbered if line)
+            while block := list(islice(there, rows)):
+                yield Block([line for _, line in block], None, [str(number) for number, _ in block])
 
 
 def fields_of(lines: Lines, delimiter: str) -> list[list[str]]:
     """Return the values of the first lines."""
     head = lines.peek(LOOKED_AT)
     try:
-        return [fields for fields in csv.reader(head, delimiter=delimiter) if fields]
+        return [_with_points(fields, delimiter) for fields in csv.reader(head, delimiter=delimiter) if fields]
     except csv.Error:  # whoever reads all lines will say which
         return [line.rstrip("\r\n").split(delimiter) for line in head[:1]]
 
 
+def _with_points(fields: list[str], delimiter: str) -> list[str]:
+    """Return numbers with a decimal comma as numbers with a point, where no comma parts the values."""
+    if delimiter == ",":
+        return fields
+    return [field.replace(",", ".") if "," in field and DECIMAL_COMMA.fullmatch(field) else field for field in fields]
+
+
 def delimiter_of(lines: Lines) -> str:
-    """Return what stands between the values: commas or, where the first line has none, tabs or semicolons."""
+    """Return what stands between the values: commas or, where the first line has none but in numbers, another mark."""
     first = "".join(lines.peek(1))
+    for mark in DELIMITERS[1:]:
+        if mark in first and all("," not in field or DECIMAL_COMMA.fullmatch(field) for field in first.split(mark)):
+            return mark
     return next((mark for mark in DELIMITERS if mark in first), DELIMITERS[0])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -40,18 +40,19 @@ class ImageFiles(Source):
         size, given = asked.size, asked.size is not None
         sizes = [] if given else _sizes(self.paths)
         size = size or usual_size(sizes)
-        said = f"{self.name}: {counted(len(self.paths), 'images')}"
+        # how many are images is known once all were read
+        said = f"{self.name}: {counted(len(self.paths), 'files' if asked.skip_unreadable else 'images')}"
         if self.labels is not None:
             said += f" in {counted(len(set(self.labels)), 'classes')}"
         alike = len(set(sizes)) == 1 and sizes[0] == size
         said += f", {'of' if alike else 'made'} {size[0]} x {size[1]} pixels"
-        said += f"; left out, as no images: {counted(self.left_out, 'files')}" if self.left_out else ""
+        said += f"; {_not_images(self.left_out)} left out" if self.left_out else ""
         self._skip = asked.skip_unreadable
         label = None if self.labels is None else "folder"
         nbytes = 3 * size[0] * size[1] * len(self.paths)
         return Layout("images", label=label, size=size, rows=len(self.paths), nbytes=nbytes, said=said)
 
-    def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
+    def blocks(self, layout: Layout, rows: int) -> Generator[Block]:
         for start in range(0, len(self.paths), rows):
             paths = self.paths[start : start + rows]
             found = list(read_images(list(paths), layout.size))
@@ -60,16 +61,20 @@ class ImageFiles(Source):
                 listed = "; ".join(problems[:NAMED]) + ("; and more" if len(problems) > NAMED else "")
                 raise ValueError(
                     f"{counted(len(problems), 'files')} in {self.name} cannot be read as images: {listed} "
-                    "(--skip-unreadable leaves such files out)"
+                    "(--skip-unreadable skips such files)"
                 )
             for problem in problems:
-                say(1, f"left out: {problem}")
+                say(1, f"skipped: {problem}")
             kept = [place for place, image in enumerate(found) if not isinstance(image, str)]
             labels = None if self.labels is None else [self.labels[start + place] for place in kept]
             self.meter.done = start + len(paths)
             if kept:
                 names = [paths[place].relative_to(self.root).as_posix() for place in kept]
                 yield Block(np.stack([found[place] for place in kept]), labels, names)
+
+
+def _not_images(n: int) -> str:
+    return f"{counted(n, 'files')} that {'is not an image' if n == 1 else 'are not images'}"
 
 
 class CifarFiles(Source):
@@ -86,7 +91,7 @@ class CifarFiles(Source):
             if size % RECORD_BYTES or not size:
                 raise ValueError(
                     f"{path.name} must hold records of {RECORD_BYTES} bytes, as CIFAR-10's files do, got {size:,} "
-                    "bytes; it is cut, or another kind of file"
+                    "bytes; it is incomplete, or of another type"
                 )
         self.meter.total = sum(sizes) // RECORD_BYTES
 
@@ -97,7 +102,7 @@ class CifarFiles(Source):
         nbytes = 3 * size[0] * size[1] * self.meter.total
         return Layout("images", label="class", size=size, rows=self.meter.total, nbytes=nbytes, said=said)
 
-    def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
+    def blocks(self, layout: Layout, rows: int) -> Generator[Block]:
         self.meter.done = 0
         for path in self.paths:
             names, first = _class_names(path.parent), 0
@@ -134,7 +139,10 @@ def open_folder(folder: Path) -> ImageFiles | CifarFiles:
         empty = [one for one, paths in images.items() if not paths]
         if empty:
             listed = ", ".join(empty)
-            raise ValueError(f"every class of {name} must have an image, got none in {listed}; fill or remove it")
+            raise ValueError(
+                f"every class in {name} must have at least one image, got none in {listed}; add images or remove the "
+                "folder"
+            )
         paths = [path for one in images.values() for path in one]
         labels = [one for one, own in images.items() for _ in own]
         return ImageFiles(name, folder, paths, labels, sum(map(len, found.values())) - len(paths))
@@ -142,8 +150,8 @@ def open_folder(folder: Path) -> ImageFiles | CifarFiles:
     paths = [path for path in flat if path.suffix.lower() in SUFFIXES]
     if not paths:
         raise ValueError(
-            f"{name} must hold a folder of images for each class, or images, got neither "
-            f"({', '.join(FORMATS)} are read)"
+            f"{name} must have images, or one folder of images per class, got neither "
+            f"(the formats are {', '.join(FORMATS)})"
         )
     return ImageFiles(name, folder, paths, None, len(flat) - len(paths))
 
@@ -162,7 +170,7 @@ def resized(images: np.ndarray, size: tuple[int, int] | None) -> np.ndarray:
         return images
     if images.dtype != np.uint8:
         raise ValueError(
-            f"images must be {size[0]} x {size[1]} pixels, or of type uint8 to be made so, got "
+            f"images must be {size[0]} x {size[1]} pixels, or of type uint8 so that they can be resized, got "
             f"{images.shape[1]} x {images.shape[2]} of type {images.dtype}"
         )
     module = optional("PIL.Image", "resizing images")

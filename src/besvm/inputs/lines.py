@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,8 @@ COPIED = 1 << 20  # bytes at a time
 
 class Lines:
     """The lines of a file, or of standard input, which can be read only once unless it is copied first.
+
+    Whoever keeps an iterator over them closes it: an error's traceback would otherwise hold the file open.
 
     Attributes
     ----------
@@ -61,7 +63,7 @@ class Lines:
         self._ahead += islice(self._once, max(0, n - len(self._ahead)))
         return self._ahead[:n]
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Generator[str]:
         if self._once is None:
             return self._read()
         ahead, self._ahead = self._ahead, []
@@ -71,7 +73,7 @@ class Lines:
         """Return what a message calls a line."""
         return f"line {number} of {self.name}"
 
-    def _read(self) -> Iterator[str]:
+    def _read(self) -> Generator[str]:
         self.done = number = 0
         with self._open() as file:
             while line := file.readline(LONGEST + 1):
@@ -96,7 +98,7 @@ class Lines:
             got = f"{line[error.start]:#04x}"
             raise ValueError(f"{self.where(number)} must be UTF-8, got the byte {got}; convert the file") from None
         if "\0" in text:
-            raise ValueError(f"{self.where(number)} must be text, got a zero byte; is it another kind of file?")
+            raise ValueError(f"{self.where(number)} must be text, got a zero byte; is it another type of file?")
         return text
 
 
@@ -106,6 +108,6 @@ def _standard_input() -> IO[bytes]:
     return cast(IO[bytes], sys.stdin.buffer)
 
 
-def _chained(ahead: list[str], rest: Iterator[str]) -> Iterator[str]:
+def _chained(ahead: list[str], rest: Iterator[str]) -> Generator[str]:
     yield from ahead
     yield from rest

@@ -56,7 +56,7 @@ class ParquetTable(TableSource):
                     yield line, values
                 self.meter.done = line
         except (arrow.ArrowException, OSError) as error:
-            raise ValueError(f"{self.name} cannot be read behind row {line}: {error}") from None
+            raise ValueError(f"{self.name} cannot be read after row {line}: {error}") from None
 
     def _opened(self) -> Any:
         module = optional("pyarrow.parquet", "reading Parquet files")

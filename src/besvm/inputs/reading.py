@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -11,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from besvm._support.parameters import check_count, is_whole, shown
 from besvm._support.progress import progress
-from besvm._support.validation import check_count, is_whole, shown
 from besvm.blocks.plan import Limit, check_fits
 from besvm.inputs.contract import Asked, Block, Data, Layout, Source, as_columns, as_label, check_kind
 from besvm.inputs.lines import Lines
@@ -65,6 +66,7 @@ def read(
     Returns
     -------
     Data
+        With ``X``, ``y``, ``kind``, ``names``, ``columns``, and what was guessed in ``said``.
 
     Examples
     --------
@@ -152,6 +154,30 @@ def stream(
     Standard input is read as it comes where ``kind`` and the type of every column are given, as a trained model does
     (:func:`as_trained`); otherwise it is copied to a temporary file, to find out what the columns hold.
 
+    Parameters
+    ----------
+    path : path
+        A file or folder, as for :func:`read`.
+    label : str, optional
+        The column that holds the classes.
+    columns : list of str, or dict of str to str, optional
+        The columns that are compared, maybe with what they hold.
+    kind : str, optional
+        What the samples are, as for :func:`read`.
+    size : int or (height, width), optional
+        Of images, in pixels.
+    labels : path, optional
+        A file with a class on every line, for samples that come without.
+    skip_unreadable : bool, default=False
+        Whether to leave out images that cannot be read.
+    rows : int, default=1000
+        How many samples a block has at most.
+
+    Returns
+    -------
+    Stream
+        To go through once; every block is a :class:`Data`.
+
     Examples
     --------
     >>> import tempfile, pathlib
@@ -174,6 +200,16 @@ def stream(
 def as_trained(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return how to read samples for a model: what its ``facts_`` say of those that it was trained on.
 
+    Parameters
+    ----------
+    facts : dict
+        ``facts_`` of a model that was loaded.
+
+    Returns
+    -------
+    dict
+        What to pass to :func:`read` or :func:`stream`.
+
     Examples
     --------
     >>> from besvm.inputs import as_trained
@@ -184,7 +220,7 @@ def as_trained(facts: Mapping[str, Any]) -> dict[str, Any]:
     label, columns, size = known["label"], known["columns"], known["size"]
     check_kind(known["kind"])
     if not ((label is None or isinstance(label, str)) and (columns is None or isinstance(columns, dict))):
-        raise ValueError(f"a model must say by names which columns it compares, got {shown(columns)}, {shown(label)}")
+        raise ValueError(f"a model must name the columns it compares, got {shown(columns)}, {shown(label)}")
     return known | {"size": None if size is None else _as_size(size)}
 
 
@@ -206,22 +242,23 @@ def _rows_each(layout: Layout, wanted: int) -> int:
     return max(1, min(wanted, BLOCK_BYTES // max(1, each)))
 
 
-def _with_classes(blocks: Iterator[Block], path: Any) -> Iterator[Block]:
+def _with_classes(blocks: Generator[Block], path: Any) -> Iterator[Block]:
     """Yield the blocks with the classes that a file of their own holds, one on every line; a path of None: as is."""
     if path is None:
         yield from blocks
         return
-    lines = Lines(Path(path).expanduser())
-    found = (as_label(line) for line in lines if line.strip())
+    name = (file := Lines(Path(path).expanduser())).name
     n = 0
-    for block in blocks:
-        labels = list(islice(found, len(block.names)))
-        n += len(labels)
-        if len(labels) < len(block.names):
-            raise ValueError(f"{lines.name} must have a class for every sample, got only {n:,}")
-        yield replace(block, labels=labels)
-    if next(found, None) is not None:
-        raise ValueError(f"{lines.name} must have a class for each of {n:,} samples, got more")
+    with closing(iter(file)) as lines, closing(blocks):
+        found = (as_label(line) for line in lines if line.strip())
+        for block in blocks:
+            labels = list(islice(found, len(block.names)))
+            n += len(labels)
+            if len(labels) < len(block.names):
+                raise ValueError(f"{name} must have a class for every sample, got only {n:,} classes")
+            yield replace(block, labels=labels)
+        if next(found, None) is not None:
+            raise ValueError(f"{name} must have one class for each of the {n:,} samples, got more")
 
 
 def _joined(blocks: Stream) -> Data:
@@ -239,7 +276,7 @@ def _joined(blocks: Stream) -> Data:
             found.append(block)
             bar.advance(blocks.done - bar.done)
     if not found:
-        raise ValueError(f"{blocks.name} must hold samples that can be read, got none")
+        raise ValueError(f"{blocks.name} must have samples that can be read, got none")
     X = _together([block.X for block in found]) if whole is None else whole[:n]
     y = None if found[0].y is None else np.concatenate([block.y for block in found if block.y is not None])
     return replace(found[0], X=X, y=y, names=[name for block in found for name in block.names])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
-from besvm._support.validation import shown
+from besvm._support.parameters import shown
 from besvm.inputs.columns import number_of
 from besvm.inputs.contract import Asked, Block, Layout, Source, as_label, counted
 from besvm.inputs.lines import Lines
@@ -37,26 +38,27 @@ class SeriesSource(Source):
         self.lines = lines
 
     @abstractmethod
-    def series(self) -> Iterator[One]:
+    def series(self) -> Generator[One]:
         """Yield the series one by one."""
 
     def layout(self, asked: Asked) -> Layout:
         self.refuse_kind(asked.kind)
         if next(self.series(), None) is None:
-            raise ValueError(f"{self.name} must hold a series on a line, but has none")
+            raise ValueError(f"{self.name} must have one series per line, but has none")
         nbytes = int(8 * NUMBERS_A_BYTE * self.meter.total)
         return Layout("series", nbytes=nbytes, said=f"{self.name}: time series")
 
-    def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
-        source, first, number = self.series(), None, 0
-        while block := list(islice(source, rows)):
-            first = first or block[0]
-            for one in block:
-                self._refuse_unlike(one, first)
-            labels = None if first.label is None else [one.label or "" for one in block]
-            X = _stacked([one.values for one in block])
-            yield Block(X, labels, [str(n) for n in range(number + 1, number + 1 + len(block))])
-            number += len(block)
+    def blocks(self, layout: Layout, rows: int) -> Generator[Block]:
+        first, number = None, 0
+        with closing(self.series()) as source:
+            while block := list(islice(source, rows)):
+                first = first or block[0]
+                for one in block:
+                    self._refuse_unlike(one, first)
+                labels = None if first.label is None else [one.label or "" for one in block]
+                X = _stacked([one.values for one in block])
+                yield Block(X, labels, [str(n) for n in range(number + 1, number + 1 + len(block))])
+                number += len(block)
 
     def where(self, line: int) -> str:
         """Return what a message calls a line."""
@@ -65,7 +67,7 @@ class SeriesSource(Source):
     def _refuse_unlike(self, one: One, first: One) -> None:
         if one.values.shape[:-1] != first.values.shape[:-1]:
             raise ValueError(
-                f"{self.where(one.line)} must have {counted(_channels(first), 'channels')}, as line {first.line} has, "
+                f"{self.where(one.line)} must have {counted(_channels(first), 'channels')}, as line {first.line} does, "
                 f"got {_channels(one)}"
             )
 
@@ -82,8 +84,8 @@ class SeriesSource(Source):
         wrong = gone | np.isinf(values)
         if wrong.any() or not len(values):
             place = int(wrong.argmax())
-            what = "no values" if not len(values) else f"{shown(fields[place].strip())} at moment {place + 1}"
-            raise ValueError(f"{self.where(line)} must hold a series without missing values, got {what}; fill it in")
+            what = "no values" if not len(values) else f"{shown(fields[place].strip())} at time point {place + 1}"
+            raise ValueError(f"{self.where(line)} must have no missing values, got {what}; fill it in")
         return values
 
 
@@ -92,7 +94,7 @@ class UcrTsv(SeriesSource):
 
     what = "a file of time series, the class first"
 
-    def series(self) -> Iterator[One]:
+    def series(self) -> Generator[One]:
         for number, line in enumerate(self.lines, start=1):
             if not line.strip():
                 continue
@@ -106,7 +108,7 @@ class Ts(SeriesSource):
     Channels are separated by colons, moments by commas; the class stands behind the last colon.
     """
 
-    def series(self) -> Iterator[One]:
+    def series(self) -> Generator[One]:
         header: dict[str, str] = {}
         flags: dict[str, bool] | None = None  # once the data begin
         for number, line in enumerate(self.lines, start=1):
@@ -121,21 +123,23 @@ class Ts(SeriesSource):
                 key, _, value = text[1:].partition(" ")
                 header[key.lower()] = value.strip()
             else:
-                raise ValueError(f"{self.where(number)} must begin with @, as all before @data, got {shown(text)}")
+                raise ValueError(
+                    f"{self.where(number)} must begin with @, like all lines before @data, got {shown(text)}"
+                )
         if flags is None:
-            raise ValueError(f"{self.name} must have a line @data before the series, got none; is it a .ts file?")
+            raise ValueError(f"{self.name} must have a line @data before the series, but has none; is it a .ts file?")
 
     def _checked(self, header: dict[str, str]) -> dict[str, bool]:
         out = {}
         for key in ("timestamps", "missing", "classlabel", "targetlabel"):
             word = header.get(key, "false").split(" ")[0].lower()
             if word not in FLAGS:
-                raise ValueError(f"{self.name} must say true or false behind @{key}, got {shown(header[key])}")
+                raise ValueError(f"{self.name} must have true or false after @{key}, got {shown(header[key])}")
             out[key] = FLAGS[word]
         if out["timestamps"]:
-            raise ValueError(f"{self.name} must have series at even moments, but says @timeStamps true; resample them")
+            raise ValueError(f"{self.name} must have evenly spaced series, but has @timeStamps true; resample them")
         if out["targetlabel"]:
-            raise ValueError(f"{self.name} must have classes, but says @targetLabel: numbers to predict, not classes")
+            raise ValueError(f"{self.name} must have classes, but has @targetLabel, which means numbers to predict")
         return out
 
     def _one(self, text: str, line: int, labelled: bool) -> One:
@@ -143,11 +147,11 @@ class Ts(SeriesSource):
         if not labelled:
             channels, last = [*channels, last], ""
         if not channels:
-            raise ValueError(f"{self.where(line)} must have a class behind the last colon, got no colon")
+            raise ValueError(f"{self.where(line)} must have a class after the last colon, got no colon")
         parsed = [self.parsed(channel.split(","), line) for channel in channels]
         if len({len(channel) for channel in parsed}) > 1:
             lengths = " and ".join(dict.fromkeys(str(len(channel)) for channel in parsed))
-            raise ValueError(f"{self.where(line)} must have channels of one length, got {lengths} moments")
+            raise ValueError(f"{self.where(line)} must have channels of the same length, got {lengths} time points")
         values = parsed[0] if len(parsed) == 1 else np.stack(parsed)
         return One(values, as_label(last) if labelled else None, line)
 

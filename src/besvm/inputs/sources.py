@@ -23,7 +23,7 @@ def open_source(path: str | os.PathLike[str], asked: Asked) -> Source:
         return _standard_input(asked)
     path = Path(path).expanduser()
     if not path.exists():
-        raise FileNotFoundError(f"{str(path)!r} must be a file or folder, but there is none of that name{_near(path)}")
+        raise FileNotFoundError(f"{str(path)!r} must be a file or folder, but does not exist{_near(path)}")
     if path.is_dir():
         from besvm.inputs.images import open_folder
 

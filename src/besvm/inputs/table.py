@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
 
-from besvm._support.validation import shown
+from besvm._support.parameters import shown
 from besvm.inputs import columns as made
 from besvm.inputs.columns import Profile
 from besvm.inputs.contract import PLURAL, Asked, Block, Layout, Source, as_label, counted
@@ -63,7 +63,7 @@ class TableSource(Source):
         names = self.header(asked)
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise ValueError(f"{self.name} must have columns of different names, got {twice!r} twice; rename one")
+            raise ValueError(f"{self.name} must have columns with different names, got {twice!r} twice; rename one")
         self._names = names
         wanted = list(asked.columns or ())
         for name in wanted:
@@ -82,10 +82,10 @@ class TableSource(Source):
                 self.watcher()
         n = next(iter(profiles.values())).n
         if n == 0:
-            raise ValueError(f"{self.name} must hold a row for every sample, but has none below the names of columns")
+            raise ValueError(f"{self.name} must have one row per sample, but has none below the column names")
         return self._described(asked, profiles, label, guessed, n)
 
-    def blocks(self, layout: Layout, rows: int) -> Iterator[Block]:
+    def blocks(self, layout: Layout, rows: int) -> Generator[Block]:
         names = self._names
         columns = layout.columns or {}
         places = {name: names.index(name) for name in columns}
@@ -107,7 +107,10 @@ class TableSource(Source):
             found = made.texts(items)
             if "" in found:
                 line = lines[found.index("")]
-                raise ValueError(f"{self.where(line)} must have a text in column {name!r}, got none; leave it out")
+                raise ValueError(
+                    f"{self.where(line)} must have a text in column {name!r}, but it is empty; fill it in, or remove "
+                    "the row"
+                )
             return found
         parsed = {name: self._column(name, types[name], items, lines) for name, items in values.items()}
         if kind in OF_NUMBERS:
@@ -115,9 +118,10 @@ class TableSource(Source):
             gaps = np.isnan(X)
             if gaps.any():
                 row, place = map(int, np.argwhere(gaps)[0])
+                other = ", or train with --kind records, which may have gaps" if kind == "vectors" else ""
                 raise ValueError(
-                    f"{self.where(lines[row])} must have a number in column {list(values)[place]!r}, got none; fill it "
-                    "in or leave the row out" + (", or read records, which may have gaps" if kind == "vectors" else "")
+                    f"{self.where(lines[row])} must have a number in column {list(values)[place]!r}, but it is empty; "
+                    f"fill it in or remove the row{other}"
                 )
             return X
         plain = {name: _plain(column) for name, column in parsed.items()}
@@ -166,7 +170,7 @@ class TableSource(Source):
                 profile.refuse_mixed(name, self.where)
             types[name] = found
         if not types:
-            raise ValueError(f"{self.name} must have a column to compare beside {label!r}, got none")
+            raise ValueError(f"{self.name} must have a column to compare besides {label!r}, but has no other")
         kind = asked.kind or self.likely_kind(types)
         gaps = any(profiles[name].missing for name, found in types.items() if found in MEASURED)
         if kind is None:
@@ -193,7 +197,7 @@ class TableSource(Source):
                 line, value = profiles[wrong].odd or (1, "")
                 raise ValueError(
                     f"{self.where(line)} must have a number in column {wrong!r} to be read as {kind}, got "
-                    f"{shown(value)}; leave the column out, or read records"
+                    f"{shown(value)}; leave out the column, or read the table as records"
                 )
         if kind in OF_TEXTS and len(types) > 1:
             words = [name for name, found in types.items() if found not in MEASURED]
@@ -201,7 +205,7 @@ class TableSource(Source):
             if len(words) != 1:
                 raise ValueError(
                     f"{self.name} must have one column of texts to be read as {kind}, got {len(words)} "
-                    f"({', '.join(map(repr, words)) or 'all are numbers'}); say which column is meant"
+                    f"({', '.join(map(repr, words)) or 'all are numbers'}); name the column to compare"
                 )
             return {words[0]: types[words[0]]}, [repr(name) for name in types if name != words[0]]
         return types, []
@@ -210,7 +214,7 @@ class TableSource(Source):
         near = get_close_matches(name, names, n=1, cutoff=0.5)
         listed = ", ".join(map(repr, names[:MANY])) + (", ..." if len(names) > MANY else "")
         hint = f"did you mean {near[0]!r}?" if near and not trained else f"its columns are {listed}"
-        which = ", which the model compares" if trained else ""
+        which = ", which the model needs" if trained else ""
         return ValueError(f"{self.name} has no {what} {name!r}{which}; {hint}")
 
 

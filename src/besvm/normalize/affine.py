@@ -12,8 +12,9 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.norms import norms
+from besvm._support.parameters import check_common, shown
 from besvm._support.rows import check_one_shape
-from besvm._support.validation import check_common, check_sample_weight, shown, validated
+from besvm._support.validation import check_sample_weight, validated
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.normalize.contract import Normalization, Normalizer, RawSimilarities
 
@@ -52,7 +53,7 @@ class Identity(Normalizer):
 
 
 class MeanNorm(Normalization):
-    """Center the similarities and divide them by the mean norm of the centered rows (eq. besvm_feature_map_norm).
+    """Center the similarities and divide them by the mean norm of the centered rows (equation 4).
 
     Parameters
     ----------
@@ -91,16 +92,14 @@ class ZScore(Normalization):
     """
 
     def learn(self, raw: RawSimilarities) -> Normalizer:
-        blocks, (weights, mean, center) = raw.blocks, weighted_mean(raw.blocks, raw.weights)
-
-        roots = np.sqrt(weights)
+        blocks, (shares, mean, center) = raw.blocks, weighted_mean(raw.blocks, raw.weights)
 
         def lengths(rows: slice, block: np.ndarray) -> np.ndarray:
             moved = block - center
-            moved *= roots[rows, None]
+            moved *= np.sqrt(shares[rows])[:, None]
             return norms(moved, axis=0)
 
-        scale: np.ndarray = reduce(np.hypot, blocks.map(lengths)) / np.sqrt(float(weights.sum(dtype=np.float64)))
+        scale: np.ndarray = reduce(np.hypot, blocks.map(lengths)) / np.sqrt(shares.total)
         return Affine(center, _rounded(_without_noise(scale, mean, blocks.dtype), blocks.dtype))
 
 
@@ -158,7 +157,7 @@ def as_normalization(normalize: Any) -> Normalization:
 class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Center the features and divide all of them by one number: the mean norm of the centered rows.
 
-    This is the paper's normalization (eq. besvm_feature_map_norm), φ = (φ̃ - E φ̃) / E‖φ̃ - E φ̃‖, for input features
+    This is the paper's normalization (equation 4), φ = (φ̃ - E φ̃) / E‖φ̃ - E φ̃‖, for input features
     of any shape: vectors, or grids of descriptors (n, h, w, d). Unlike z-scoring it keeps the proportions between
     features, and afterwards gamma = 1 and C = 1 are sensible everywhere.
 
@@ -235,33 +234,53 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
 def fit_mean_norm(
     blocks: RowBlocks, groups: list[slice], weights: np.ndarray | None = None, column_weights: np.ndarray | None = None
 ) -> Affine:
-    """Learn eq. besvm_feature_map_norm: every group of columns is centered and divided by its mean norm.
+    """Learn equation 4: every group of columns is centered and divided by its mean norm.
 
     The columns are multiplied by ``column_weights`` first. A group that does not vary is only centered.
     """
-    row_weights, mean, center = weighted_mean(blocks, weights)
+    shares, mean, center = weighted_mean(blocks, weights)
     factor = None if column_weights is None else column_weights.astype(blocks.dtype)
 
     def totals(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
         centered = block - center
         if factor is not None:
             centered *= factor
-        return tuple(row_weights[rows] @ norms(centered[:, group]) for group in groups)
+        return tuple(shares[rows] @ norms(centered[:, group]) for group in groups)
 
-    mass = float(row_weights.sum(dtype=np.float64))
     scale = np.empty(blocks.shape[1])
     for group, total in zip(groups, blocks.sum(totals), strict=True):
-        scale[group] = total / mass
+        scale[group] = total / shares.total
     scale = _without_noise(scale, mean, blocks.dtype)
     return Affine(center, _rounded(scale if column_weights is None else scale / column_weights, blocks.dtype))
 
 
-def weighted_mean(blocks: RowBlocks, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the weights of the rows, 1 in all, and the mean of the columns in float64 and in the blocks' dtype."""
-    weights = np.ones(blocks.shape[0]) if weights is None else weights / weights.max()
-    weights = (weights / weights.sum(dtype=np.float64)).astype(blocks.dtype)
-    mean = blocks.sum(lambda rows, block: (weights[rows] @ block,))[0] / float(weights.sum(dtype=np.float64))
-    return weights, mean, mean.astype(blocks.dtype)
+@dataclass(frozen=True)
+class Shares:
+    """What every row weighs, about 1 in all; a single number where all weigh the same, as workers are sent it."""
+
+    values: np.ndarray  # (n,) or (1,)
+    n: int
+    total: float
+
+    @classmethod
+    def of(cls, weights: np.ndarray | None, n: int, dtype: Any) -> Shares:
+        """Return the shares of n rows that weigh so much, by default all the same."""
+        if weights is None or (weights == weights[0]).all():
+            value = np.full(1, 1 / n, dtype)
+            return cls(value, n, n * float(value[0]))
+        weights = weights / weights.max()
+        values = (weights / weights.sum(dtype=np.float64)).astype(dtype)
+        return cls(values, n, float(values.sum(dtype=np.float64)))
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        return self.values[rows] if len(self.values) == self.n else self.values.repeat(rows.stop - rows.start)
+
+
+def weighted_mean(blocks: RowBlocks, weights: np.ndarray | None) -> tuple[Shares, np.ndarray, np.ndarray]:
+    """Return the shares of the rows, and the mean of the columns in float64 and in the blocks' dtype."""
+    shares = Shares.of(weights, blocks.shape[0], blocks.dtype)
+    mean = blocks.sum(lambda rows, block: (shares[rows] @ block,))[0] / shares.total
+    return shares, mean, mean.astype(blocks.dtype)
 
 
 def _without_noise(scale: np.ndarray, mean: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
@@ -284,7 +303,7 @@ def _rounded(scale: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
 def _column_weights(raw: RawSimilarities, balanced: bool) -> np.ndarray | None:
     """Return a weight for every column that makes all classes contribute equally to the features.
 
-    The class with B_c of a measure's B exemplars contributes B_c terms to the inner products of eq. besvm_mult_kernel;
+    The class with B_c of a measure's B exemplars contributes B_c terms to the inner products of equation 13;
     weights of √(B / (C B_c)) make its share one C-th.
     """
     if not balanced:

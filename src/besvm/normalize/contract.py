@@ -48,7 +48,7 @@ class Normalizer(ABC):
         Only of a normalization that mixes: of any other, a feature and its weight belong to one exemplar already.
         """
         raise TypeError(
-            f"the features of {type(self).__name__} are mixtures of exemplars, and it does not say of which; write its "
+            f"the features of {type(self).__name__} mix exemplars, so it must say how to undo that; implement "
             "unmixed(weights)"
         )
 

@@ -10,8 +10,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.parameters import atomic_fit, check_choice
 from besvm._support.threads import n_workers
-from besvm._support.validation import atomic_fit, check_choice, validated
+from besvm._support.validation import validated
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.blocks.estimates import nystrom_bytes
 from besvm.normalize.affine import weighted_mean
@@ -22,7 +23,7 @@ WAYS = (*SPECTRA, "covariance")
 
 
 class Nystrom(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Normalization):  # type: ignore[misc]
-    """The Nyström normalization, Ψ = K_mm^(-1/2) K_mn (eqs. nystrom_low_rank and nystrom_feature_map).
+    """The Nyström normalization, Ψ = K_mm^(-1/2) K_mn (equations 1 and 2 of the paper).
 
     The m x m matrix K_mm holds the similarities within the basis. The inner products of these features approximate a
     positive definite similarity. An indefinite K_mm has no real root; ``spectrum`` says how it is made positive
@@ -131,7 +132,9 @@ class Rotation(Normalizer):
         return block
 
     def keep(self, columns: np.ndarray) -> Rotation:
-        raise TypeError("no exemplar can be dropped: Nyström features are mixtures of all of them")
+        raise TypeError(
+            "exemplars cannot be dropped after Nyström normalization, because every feature mixes all of them"
+        )
 
     def unmixed(self, weights: np.ndarray) -> np.ndarray:
         pairs = zip(self.groups, self.matrices, strict=True)
@@ -143,14 +146,15 @@ def _roots_of_covariances(
 ) -> list[tuple[np.ndarray, int]]:
     """Return the inverse root of the covariance of every group of columns, and its rank."""
     with np.errstate(over="ignore", invalid="ignore"):
-        w, mean, center = weighted_mean(blocks, weights)
+        shares, mean, center = weighted_mean(blocks, weights)
 
         def products(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
-            centered = (block - center) * np.sqrt(w[rows, None])
-            return np.sqrt(w[rows]) @ centered, *(centered[:, group].T @ centered[:, group] for group in groups)
+            roots = np.sqrt(shares[rows])
+            centered = (block - center) * roots[:, None]
+            return roots @ centered, *(centered[:, group].T @ centered[:, group] for group in groups)
 
-        mass = float(w.sum(dtype=np.float64))
-        left, *totals = (total / mass for total in blocks.sum(products))  # first, what rounding left of the mean
+        # first, what rounding left of the mean
+        left, *totals = (total / shares.total for total in blocks.sum(products))
         covariances = [K - np.outer(left[g], left[g]) for g, K in zip(groups, totals, strict=True)]
     if not all(np.isfinite(K).all() for K in covariances):
         largest = max(blocks.map(lambda rows, block: float(np.abs(block).max())))

@@ -20,7 +20,7 @@ SPECTRA = ("clip", "flip", "shift", "square")
 def check_matrix(K: Any, what: str = "the similarity matrix", square: bool = True) -> np.ndarray:
     """Return K as a real, finite matrix of float64, or say what is wrong with it."""
     if issparse(K):
-        raise ValueError(f"{what} must be a dense array, got a sparse one of shape {K.shape}; give K.toarray()")
+        raise ValueError(f"{what} must be a dense array, got a sparse one of shape {K.shape}; pass K.toarray()")
     try:
         K = np.asarray(K)
     except ValueError:
@@ -29,7 +29,9 @@ def check_matrix(K: Any, what: str = "the similarity matrix", square: bool = Tru
         rule = "square: every item against every other" if square else "2-D: samples against exemplars"
         raise ValueError(f"{what} must be {rule}, got an array of shape {K.shape}")
     if K.dtype.kind == "c":
-        raise ValueError(f"{what} must hold real numbers, got dtype {K.dtype}; take its real part if that is meant")
+        raise ValueError(
+            f"{what} must hold real numbers, got dtype {K.dtype}; pass its real part if that is what you mean"
+        )
     if K.dtype.kind not in "fiub":
         raise ValueError(f"{what} must hold numbers, got dtype {K.dtype}")
     if not np.isfinite(K).all():
@@ -72,7 +74,9 @@ def eigenpairs(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     try:
         values, vectors = eigh(K, driver="evd")
     except LinAlgError as error:
-        raise ValueError(f"the eigenvalues of the {len(K)} x {len(K)} similarity matrix do not converge") from error
+        raise ValueError(
+            f"the eigenvalues of the {len(K)} x {len(K)} similarity matrix could not be computed"
+        ) from error
     return values, vectors
 
 
@@ -97,7 +101,7 @@ def made_psd(K: np.ndarray, spectrum: str, noise: float = 0.0) -> tuple[np.ndarr
 def inverse_root(K: np.ndarray, spectrum: str, noise: float = 0.0) -> tuple[np.ndarray, int]:
     """Return N with N Nᵀ the inverse of K made positive semi-definite, and its rank; K_nm N are Nyström features.
 
-    For eq. nystrom_feature_map N is K^(-1/2), on the eigenvectors whose (fixed) eigenvalue exceeds ``noise``; others
+    For equation 2 N is K^(-1/2), on the eigenvectors whose (fixed) eigenvalue exceeds ``noise``; others
     would only amplify rounding errors. "square" needs no eigenvectors: with K = QR, the inverse of KᵀK is R⁻¹R⁻ᵀ.
     """
     with nullcontext() if len(K) > SEVERAL_THREADS else one_blas_thread():

@@ -57,8 +57,9 @@ class Moments:
         cls, blocks: RowBlocks, targets: np.ndarray, weights: np.ndarray, intercept: bool, ridge: float = RIDGE
     ) -> Moments:
         """Return those of all rows, by their weights; without an intercept, seen from zero."""
-        w, mean, center = weighted_mean(blocks, weights)
-        level = w.astype(np.float64) @ targets / w.sum(dtype=np.float64)
+        shares, mean, center = weighted_mean(blocks, weights)
+        w = shares[slice(0, shares.n)]
+        level = w.astype(np.float64) @ targets / shares.total
         if not intercept:
             mean, center, level = np.zeros_like(mean), np.zeros_like(center), np.zeros_like(level)
         roots = np.sqrt(w * len(w))

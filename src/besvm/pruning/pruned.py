@@ -7,20 +7,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.parameters import check_choice, check_flag, is_number, is_whole, make_rng, shown
 from besvm._support.public import public
 from besvm._support.threads import n_workers, one_blas_thread, workers
-from besvm._support.validation import (
-    check_choice,
-    check_classes,
-    check_flag,
-    check_sample_weight,
-    check_vectors,
-    check_weights,
-    is_number,
-    is_whole,
-    make_rng,
-    shown,
-)
+from besvm._support.validation import check_classes, check_sample_weight, check_vectors, check_weights
 from besvm.analysis.size import unwrap
 from besvm.basis.contract import check_size
 from besvm.classifier import BESVMClassifier
@@ -62,9 +52,11 @@ def prune(
         How many exemplars to keep, or which share of them (0.5). An exemplar that several measures compare with
         counts once, and is kept for all of them or for none; a part of a row counts like a whole one. None: as few as
         ``max_loss`` allows.
-    X, y
-        The rows to refit on, with their classes: best those that the model was trained on. The similarities to all
-        exemplars are computed once; features and similarities stay as they were settled.
+    X : samples, as for ``fit``
+        The rows to refit on: best those that the model was trained on. The similarities to all exemplars are computed
+        once; features and similarities stay as they were settled.
+    y : array of shape (n,)
+        Their classes.
     sample_weight : array of shape (n,), optional
         What every row weighs, as in ``fit``.
     max_loss : float, optional
@@ -150,8 +142,25 @@ def pruning_curve(
 
     Parameters
     ----------
-    model, X, y, sample_weight, learn, random, random_state
-        As in :func:`besvm.prune`.
+    model : BESVMClassifier
+        A fitted one, as for :func:`besvm.prune`.
+    X : samples, as for ``fit``
+        Best those that the model was trained on.
+    y : array of shape (n,)
+        Their classes.
+    sample_weight : array of shape (n,), optional
+        What every row weighs, as in ``fit``.
+    learn : {"both", "margins", "labels"}, default="both"
+        What the smaller models are fitted to, as in :func:`besvm.prune`.
+    random : int, default=0
+        How many random choices of as many exemplars to measure beside each point.
+    random_state : int, RandomState or None, default=0
+        Of the random choices.
+
+    Returns
+    -------
+    PruningCurve
+        The accuracy at every size, to look at, to list and to draw.
 
     Examples
     --------
@@ -180,10 +189,10 @@ def _threads() -> AbstractContextManager[None]:
 def _checked_model(model: Any) -> BESVMClassifier:
     model = unwrap(model)
     if not isinstance(model, BESVMClassifier):
-        raise TypeError(f"prune takes a fitted BESVMClassifier, got a {type(model).__name__}")
+        raise TypeError(f"prune needs a fitted BESVMClassifier, got a {type(model).__name__}")
     check_is_fitted(model, "coef_")
     if not model.n_basis_:
-        raise ValueError("the model must have exemplars to choose from, got one that uses none; fit it with a larger C")
+        raise ValueError("the model must have exemplars to choose from, but uses none; fit it with a larger C")
     return model
 
 
@@ -196,22 +205,24 @@ def _checked_way(learn: Any, model: BESVMClassifier) -> str:
 def _wanted(n: Any, max_loss: Any, there: int) -> int | None:
     """Return how many exemplars to keep of those that are there; None if the loss decides."""
     if (n is None) == (max_loss is None):
-        raise ValueError(f"give either n or max_loss, got n={shown(n)} and max_loss={shown(max_loss)}")
+        raise ValueError(f"pass either n or max_loss, got n={shown(n)} and max_loss={shown(max_loss)}")
     if n is None:
         if not (is_number(max_loss) and 0 <= max_loss < 1):
-            raise ValueError(f"max_loss must be a share of the rows from 0 up to 1, like 0.005, got {shown(max_loss)}")
+            raise ValueError(
+                f"max_loss must be a share of the rows between 0 and 1, such as 0.005, got {shown(max_loss)}"
+            )
         return None
     check_size("n", n)
     if not is_whole(n):
         return max(1, round(n * there))
     if n > there:
-        raise ValueError(f"n must be at most {there:,}, the number of exemplars that the model has, got {n:,}")
+        raise ValueError(f"n must be at most {there:,}, the number of exemplars in the model, got {n:,}")
     return int(n)
 
 
 def _check_draws(random: Any) -> None:
     if not is_whole(random, 0):
-        raise ValueError(f"random must be how many random choices to measure, 0 for none, got {shown(random)}")
+        raise ValueError(f"random must be the number of random choices to measure, or 0 for none, got {shown(random)}")
 
 
 def staged(model: BESVMClassifier, X: Any, y: Any, sample_weight: Any) -> Stage:
@@ -225,8 +236,8 @@ def staged(model: BESVMClassifier, X: Any, y: Any, sample_weight: Any) -> Stage:
     if by_class and not are_rows_of(model._map.expander, X):
         what = "multi_class='ovo-pair-basis'" if model.multi_class == "ovo-pair-basis" else f"{normalization!r}"
         raise ValueError(
-            f"{what} asks for the classes of the exemplars, which are known only with the rows that the model was "
-            "trained on; give those as X and y"
+            f"{what} needs the classes of the exemplars, which are known only from the rows that the model was "
+            "trained on; pass those as X and y"
         )
     return Stage(
         clone(model).set_params(C=model.C_),
@@ -242,7 +253,9 @@ def staged(model: BESVMClassifier, X: Any, y: Any, sample_weight: Any) -> Stage:
 def _check_same_classes(given: np.ndarray, known: np.ndarray) -> None:
     new = [label for label in given.tolist() if label not in known.tolist()]
     if new:
-        raise ValueError(f"y must hold the classes of the model, got {new[0]!r}, which it does not know; fit it anew")
+        raise ValueError(
+            f"y must have only classes that the model knows, got {new[0]!r}; fit a new model to include it"
+        )
     without = [label for label in known.tolist() if label not in given.tolist()]
     if without:
-        raise ValueError(f"y must hold rows of every class of the model, got none of {without[0]!r}; give some")
+        raise ValueError(f"y must have rows of every class of the model, got none of {without[0]!r}; add some")

@@ -43,7 +43,10 @@ def ranked(stage: Stage, margins: np.ndarray, weights: np.ndarray, down_to: int 
             inverse = moments.inverse()
             first = eliminated(inverse, inverse @ moments.products, stage.owner, len(every) - down_to)
         else:
-            say(stage.params.verbose, "no room for second-order costs: exemplars go by their weights")
+            say(
+                stage.params.verbose,
+                "not enough memory for second-order costs, so exemplars are ranked by their weights",
+            )
             coef = judge._train(blocks, stage.classes, stage.labels, weights, **options).coef
             worth = np.bincount(stage.owner, (coef**2).sum(axis=0) * _variances(blocks, weights))
             first = np.argsort(worth, kind="stable")[: len(every) - down_to]

@@ -26,8 +26,8 @@ def measured(
     """
     if not stage.held_out:
         raise ValueError(
-            "to see what fewer exemplars cost, some rows must be held out, which takes two different ones of a class; "
-            "give more rows, or n and curve=False"
+            "at least one class must have two different rows, so that some can be held out to measure the cost; pass "
+            "more rows, or n and curve=False"
         )
     sizes = grid(stage.n_exemplars, len(stage.classes), size)
     more = 0 if max_loss is None else REFINED

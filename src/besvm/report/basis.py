@@ -23,11 +23,14 @@ class Basis:
         What identifies each.
     of_measure : list of ndarray
         For every measure, the number of each of its exemplars.
+    first_row : int
+        The number that the first training row goes by.
     """
 
     expander: Expander
     keys: list[Key]
     of_measure: list[np.ndarray]
+    first_row: int = 0
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -54,10 +57,10 @@ class Basis:
         key = self.keys[number]
         row = self._row(key)
         if key[0] != "part":
-            return f"exemplar {key[2]}" if row < 0 else f"training row {row}"
+            return f"exemplar {key[2]}" if row < 0 else f"training row {row + self.first_row}"
         at = self.expander.measures[key[1]].at
         where = "" if at is None else f", at {', '.join(map(str, np.atleast_1d(at[key[2]])))}"
-        return f"part {key[2]}" if row < 0 else f"part of training row {row}{where}"
+        return f"part {key[2]}" if row < 0 else f"part of training row {row + self.first_row}{where}"
 
     def classes(self, labels: list[np.ndarray | None]) -> list[str]:
         """Return the class of each, from the labels of every measure's exemplars; an empty text where it is unknown."""
@@ -87,7 +90,7 @@ class Basis:
         return [at[0], len(item)]
 
 
-def basis_of(expander: Expander) -> Basis:
+def basis_of(expander: Expander, first_row: int = 0) -> Basis:
     """Return the different exemplars: one row of the training data is one exemplar, a part is one for itself."""
     number: dict[Key, int] = {}
     of_measure = []
@@ -103,4 +106,4 @@ def basis_of(expander: Expander) -> Basis:
             seen[key] = seen.get(key, 0) + 1
             keys[k] = key if seen[key] == 1 else (*key, seen[key])
         of_measure.append(np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.intp))
-    return Basis(expander, list(number), of_measure)
+    return Basis(expander, list(number), of_measure, first_row)

@@ -7,8 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import issparse
 
+from besvm._support.parameters import shown
 from besvm._support.rows import axes_of, items, n_rows, span
-from besvm._support.validation import check_labels_present, shown
+from besvm._support.validation import check_labels_present
 from besvm.explanations.looks import value_text
 
 MANY_VALUES = 40  # of a vector that is described in words; more are only drawn
@@ -43,6 +44,7 @@ class Labelled:
     kind: str
     names: list[str]
     source: str = ""
+    first_row: int = 0  # the number that the first row of a file or an array goes by
 
     def __len__(self) -> int:
         return len(self.y)
@@ -58,7 +60,7 @@ def as_data(data: Any, likely: str) -> Labelled:
     else:
         raise TypeError(f"data must have X and y, or be a pair (X, y), got {shown(data)}")
     if y is None:
-        raise ValueError("data must have the classes of its samples, to say how often the model is right, got y=None")
+        raise ValueError("data must have the classes of its samples to measure the accuracy, got y=None")
     check_labels_present(y)
     labels, n = np.asarray(y), n_rows(X)
     if labels.shape != (n,):
@@ -68,7 +70,7 @@ def as_data(data: Any, likely: str) -> Labelled:
     called = [f"sample {row}" for row in range(n)] if names is None else [_called(str(name)) for name in names]
     if len(called) != n:
         raise ValueError(f"data must have a name for each of its {n} samples, got {len(called)}")
-    return Labelled(X, labels, kind or kind_of(X, likely), called, source)
+    return Labelled(X, labels, kind or kind_of(X, likely), called, source, first_row=int(names is not None))
 
 
 def _called(name: str) -> str:

@@ -121,7 +121,7 @@ def joint_classes(known: np.ndarray, y: np.ndarray) -> tuple[list[str], np.ndarr
     if not (places >= 0).any():
         raise ValueError(
             f"data must have classes that the model knows, {_some(known)}, got {_some(np.unique(y))}; "
-            "is the label column the one it was trained with?"
+            "is this the label column that it was trained with?"
         )
     others: dict[str, int] = {}
     for row in np.flatnonzero(places < 0):

@@ -52,7 +52,7 @@ def gallery_of(basis: Basis, kind: str, training: Any = None) -> Gallery:
         return _from_model(basis, kind, shown)
     if rows.max() >= n_rows(training):
         raise ValueError(
-            f"training must be the data that the model was fitted with, of at least {rows.max() + 1} rows, "
+            f"training must be the data that the model was fitted on, with at least {rows.max() + 1} rows, "
             f"got {n_rows(training)}"
         )
     different, shown[known] = np.unique(rows[known], return_inverse=True)

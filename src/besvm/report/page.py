@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.extras import optional
 from besvm._support.files import write_text
+from besvm._support.parameters import check_count, shown
 from besvm._support.rows import take
 from besvm._support.style import page_style
-from besvm._support.validation import check_count, shown
 from besvm.explanations.models import Reading, read_model
 from besvm.report.basis import basis_of
 from besvm.report.content import Content
@@ -57,16 +57,23 @@ def write_page(
         said without exemplars.
     data : Data or (X, y)
         What has ``X``, ``y``, ``kind`` and ``names``, as :func:`besvm.inputs.read` returns, or a pair.
-    path : path
+    path : str or path
+        The HTML file to write.
     samples : int, optional
         How many samples the page lists, evenly spaced; the figures are of all. By default all, up to 10,000.
     title : str, optional
+        What the page is called.
     training : samples, optional
         X that the model was fitted with, to show its exemplars as they were. Without it they are shown as the model
         keeps them: of images that are compared by their gradients, the gradients are drawn.
     curve : list of (int, float), or what has ``sizes`` and ``accuracy``, optional
         Accuracies of refitted models against their numbers of exemplars, to be drawn beside those without a refit; by
         default the model's own ``curve_``, which :func:`besvm.prune` has measured.
+
+    Returns
+    -------
+    Path
+        The file that was written.
 
     Examples
     --------
@@ -135,7 +142,7 @@ def _content(
     if reading is None:
         scores = Scores.of_classifier(model, data.X)
     else:
-        basis = basis_of(reading.map.expander)
+        basis = basis_of(reading.map.expander, data.first_row)
         evidence = gather(reading, basis, data.X, truth)
         scores = scored(reading.linear, evidence.scores)
         gallery = gallery_of(basis, data.kind, training)

@@ -11,7 +11,7 @@ import numpy as np
 
 from besvm._support.files import whole_file
 from besvm._support.progress import say
-from besvm._support.sources import short_hash
+from besvm._support.source_code import short_hash
 from besvm.blocks.npy import NpyMatrix, check_seal
 
 # As this cache names matrices, and a selection that keeps its features here.

@@ -128,7 +128,7 @@ def tally(claims: Iterable[Claim]) -> str:
     verdicts = [claim.verdict for claim in claims]
     counts = {word: verdicts.count(word) for word in PLURAL if word in verdicts}
     parts = ", ".join(f"{n} {word if n == 1 else PLURAL[word]}" for word, n in counts.items())
-    return f"{len(verdicts)} {'sentence' if len(verdicts) == 1 else 'sentences'}: {parts}."
+    return f"{len(verdicts)} {'claim' if len(verdicts) == 1 else 'claims'}: {parts}."
 
 
 # --- costs -----------------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def reproduce(
     if any(planned.skipped for planned in plan) and not any(planned.cells for planned in plan):
         least = min(cell.memory for planned in plan for cell, _ in planned.skipped) + lab.base_memory
         raise MemoryError(
-            f"nothing can be run within {show_bytes(limit)}: the smallest cell needs {show_bytes(least)}; "
+            f"nothing can be run within {show_bytes(limit)}, because the smallest cell needs {show_bytes(least)}; "
             "raise --memory-limit"
         )
     claim("--out", out, MARK)
@@ -92,7 +92,9 @@ def reproduce(
         raise RuntimeError(f"nothing was run or drawn: {'; '.join(missing)}")
     n_failed = sum(map(len, failed.values()))
     if n_failed:
-        raise RuntimeError(f"cells that failed: {n_failed}; the page says why, and the same command tries them again")
+        raise RuntimeError(
+            f"cells that failed: {n_failed}; the page says why, and running the same command again retries them"
+        )
     return page
 
 

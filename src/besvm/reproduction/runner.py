@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from besvm._support.files import read_sealed, write_sealed
 from besvm._support.memory import peak_memory
-from besvm._support.sources import short_hash
+from besvm._support.source_code import short_hash
 from besvm._support.units import show_bytes, show_seconds
 from besvm.reproduction.cells import Cell, Costs, Experiment
 from besvm.reproduction.config import Config

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from besvm._support.sources import followed, imported, short_hash, statements
+from besvm._support.source_code import followed, imported, short_hash, statements
 
 PACKAGE = "besvm"
 

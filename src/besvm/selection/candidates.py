@@ -53,7 +53,10 @@ class Candidates:
             rows = fingerprint(besvm_sources(*ROOMS), *data, self.normalization)
             problem = fingerprint(rows, besvm_sources("solver"), split.val_labels, training)
         except UnknownSourceError as reason:
-            say(self.verbose, f"everything is computed anew in every run, since of X or normalize {reason}")
+            say(
+                self.verbose,
+                f"nothing can be reused from earlier runs, because X or normalize cannot be recognized: {reason}",
+            )
             return nothing_lasts
         keys, lasting = [], []
         for name, measure, fitted in zip(self.names, split.measures, self.expander.measures, strict=True):
@@ -62,7 +65,7 @@ class Candidates:
                 recipe = fingerprint(rows, resolve(measure.similarity), measure.transformer, exemplars, dtype)
                 lasting.append(True)
             except UnknownSourceError as reason:
-                say(self.verbose, f"{name} is computed anew in every run: {reason}")
+                say(self.verbose, f"{name} cannot be reused from earlier runs: {reason}")
                 recipe = uuid4().hex
                 lasting.append(False)
             keys.append(file_name(name, recipe))

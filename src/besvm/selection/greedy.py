@@ -10,23 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.available import available_if
 from besvm._support.files import as_folder
+from besvm._support.parameters import atomic_fit, check_loss_weight, check_positive, is_number, make_rng, shown
 from besvm._support.progress import say
 from besvm._support.threads import workers
-from besvm._support.validation import (
-    atomic_fit,
-    check_classes,
-    check_loss_weight,
-    check_positive,
-    check_vectors,
-    forget,
-    is_number,
-    make_rng,
-    shown,
-)
+from besvm._support.validation import check_classes, check_vectors, forget
 from besvm.blocks.plan import Plan, plan_training
 from besvm.classifier import BESVMClassifier
 from besvm.expand import Expander, fit_expander
@@ -43,7 +34,7 @@ from besvm.solver.one_vs_rest import n_columns
 
 def _refits(self: Any) -> bool:
     if not self.refit:
-        raise AttributeError("with refit=False there is no model to predict with; set refit=True")
+        raise AttributeError("there is no model to predict with, because refit=False; set refit=True and fit again")
     return True
 
 
@@ -51,7 +42,7 @@ def _refits(self: Any) -> bool:
 class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Forward selection of measures by held-out accuracy ("Multiple Similarity Measures" in the paper).
 
-    Each step trains a BE-SVM (eq. besvm_primal) on the measures chosen so far and, in turn, each of the others, and
+    Each step trains a BE-SVM (equation 6) on the measures chosen so far and, in turn, each of the others, and
     keeps the one with which the validation rows are classified best. Every candidate's similarities are computed and
     normalized once. All candidates share one basis, chosen by the first of them from the rows to train on; those with
     a basis of their own keep it. Row numbers count the rows of X; rows that a basis names are never held out.
@@ -59,16 +50,23 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     candidates : list of str, Similarity, callable or Measure
+        The measures to choose from.
     n_measures : int, default=4
         How many to choose; all, if there are fewer.
-    basis, normalize, C, tol, n_jobs, random_state, verbose
-        As in :class:`besvm.BESVMClassifier`.
+    basis : default="auto"
+        Which rows become exemplars, as in :class:`besvm.BasisExpansion`.
+    normalize : {"mean-norm", "z-score", None} or Normalization, default="mean-norm"
+        What makes features of the similarities, as in :class:`besvm.BasisExpansion`.
+    C : float, default=1.0
+        Weight of the loss against the norm.
     validation : float, default=0.2
         The share of the rows that is held out, the classes in proportion; unused where ``fit`` is given rows for it.
         The columns of square "precomputed" similarities go with their rows.
     min_gain : float, optional
         Stop before a measure that adds less than this to the accuracy; by default, never. The first is taken whatever
         it adds.
+    tol : float, default=1e-3
+        How far the objective may be above its minimum, as a share of itself.
     folder : path, optional
         Where to keep the similarities (.npy) and the scores (.json), so that a run that was stopped goes on where it
         was. They are found by a hash of the data, the labels, the basis, the measures with all that they hold, and the
@@ -83,6 +81,12 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that the selection may take beyond X; by default 70 % of what is free. Where the
         candidates do not fit, they go to disk: to ``folder``, or to a temporary one.
+    n_jobs : int, optional
+        Threads (processes, for a Python function); by default all that BLAS may use.
+    random_state : int, RandomState or None, default=None
+        Of the exemplars and of the rows that are held out.
+    verbose : int, default=0
+        0 shows a bar on a terminal only; 1 says what happens anywhere.
 
     Attributes
     ----------
@@ -178,22 +182,22 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.storage_ = chosen.storage
         return order
 
-    @available_if(_refits)  # type: ignore[untyped-decorator]
+    @available_if(_refits)
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of every sample, by ``best_estimator_``."""
         return self._best().predict(X)
 
-    @available_if(_refits)  # type: ignore[untyped-decorator]
+    @available_if(_refits)
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the margins of the samples, by ``best_estimator_``."""
         return self._best().decision_function(X)
 
-    @available_if(_refits)  # type: ignore[untyped-decorator]
+    @available_if(_refits)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of every class, by ``best_estimator_``."""
         return self._best().predict_proba(X)
 
-    @available_if(_refits)  # type: ignore[untyped-decorator]
+    @available_if(_refits)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of ``best_estimator_``."""
         return float(self._best().score(X, y, sample_weight))
@@ -236,8 +240,8 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seeded = isinstance(self.random_state, (int, np.integer)) and not isinstance(self.random_state, bool)
         if self.folder is not None and not seeded:
             raise ValueError(
-                "random_state must be a whole number where a folder is given, or else no later run could find its "
-                f"files again; got {shown(self.random_state)}"
+                "random_state must be a whole number if you give a folder, so that later runs find its files again, "
+                f"got {shown(self.random_state)}"
             )
 
     def _split(

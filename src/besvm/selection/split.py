@@ -60,9 +60,9 @@ def given(
     val_labels = np.array([known.get(label, -1) for label in y_val.tolist()], dtype=int)
     if not (val_labels >= 0).any():
         raise ValueError(
-            f"y_val must hold some of the classes of y, {', '.join(map(repr, classes.tolist()[:5]))}"
-            f"{', ...' if len(classes) > 5 else ''}; got none of them"
-            + (f", but {y_val.tolist()[0]!r}" if len(y_val) else "")
+            f"y_val must contain classes of y ({', '.join(map(repr, classes.tolist()[:5]))}"
+            f"{', ...' if len(classes) > 5 else ''}), but has none of them"
+            + (f", got {y_val.tolist()[0]!r}" if len(y_val) else "")
         )
     return Split(X, X_val, classes, labels, val_labels, measures, basis)
 
@@ -83,7 +83,7 @@ def hold_out(
     train, held_out = _part(labels, share, kept, int(rng.integers(2**31)))
     present, own = np.unique(labels[train], return_inverse=True)
     if len(present) < 2:
-        raise ValueError("the rows to train on must hold at least two classes; give more rows, or X_val and y_val")
+        raise ValueError("the rows to train on must have at least two classes; pass more rows, or X_val and y_val")
     place = np.full(len(classes), -1)
     place[present] = np.arange(len(present))
     rows, held_out_rows = take(X, train), take(X, held_out)
@@ -111,8 +111,8 @@ def _part(labels: np.ndarray, share: float, kept: np.ndarray, seed: int) -> tupl
     free = np.setdiff1d(np.arange(n), kept)
     if len(kept) and len(free) < wanted:
         raise ValueError(
-            f"the rows of the basis are trained on, and must leave {wanted} of the {n} rows to be held out, got "
-            f"{len(kept)} of them; lower validation, or give X_val and y_val"
+            f"the {len(kept)} rows of the basis are always trained on, so {wanted} of the {n} rows cannot be held "
+            "out; lower validation, or pass X_val and y_val"
         )
     if wanted >= len(free):
         return kept, free

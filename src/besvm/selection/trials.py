@@ -88,8 +88,8 @@ def choose(
             last = accuracy
     if trials.unsettled:
         warnings.warn(
-            f"the solver did not reach tol={trials.options['tol']:g} on {len(trials.unsettled)} of the sets tried, "
-            f"the first being {trials.unsettled[0]}; raise tol or lower C",
+            f"the solver did not reach tol={trials.options['tol']:g} for {len(trials.unsettled)} sets of measures, the "
+            f"first being {trials.unsettled[0]}; raise tol or lower C",
             ConvergenceWarning,
             stacklevel=5,
         )

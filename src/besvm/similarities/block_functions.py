@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from besvm._support.parameters import shown
 from besvm._support.rows import items, n_rows, span
-from besvm._support.validation import shown
 from besvm.similarities.contract import Similarity, name_of
 from besvm.similarities.pairs import about, shown_pair
 

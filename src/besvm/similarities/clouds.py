@@ -4,9 +4,9 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from besvm._support.parameters import check_common, check_count, make_rng, shown
 from besvm._support.rows import n_rows
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import check_common, check_count, make_rng, shown
 from besvm.similarities.contract import register
 from besvm.similarities.distance import Distances, DistanceSimilarity
 from besvm.similarities.distributions import euclidean_to
@@ -29,7 +29,8 @@ class SlicedWasserstein(DistanceSimilarity):
 
     The points are projected onto random directions, on each of which the best way to move them is known: by rank. With
     q the quantile function of a projected cloud, d(b, x)² is the mean of (q_b(t) - q_x(t))² over all directions and
-    over the middles t of ``quantiles`` equal steps from 0 to 1 (with ``order=1``, d is the mean of |q_b(t) - q_x(t)|).
+    over the middles t of ``quantiles`` equal steps from 0 to 1 (with ``order=1``, d is the mean of
+    ``|q_b(t) - q_x(t)|``).
 
     A sample is an array of shape (points, dimensions), or (points,) on a line, or a pair of such an array and the
     weights of the points. Clouds may have different numbers of points.
@@ -97,14 +98,14 @@ class SlicedWasserstein(DistanceSimilarity):
             raise ValueError(f"order must be 1 or 2, got {shown(self.order)}")
         clouds = read_clouds(X)
         if not clouds:
-            raise ValueError("point clouds must be at least one, got none")
+            raise ValueError("X must have at least one point cloud, got none")
         drawn = make_rng(self.random_state).normal(size=(self.projections, clouds[0].points.shape[1]))
         self.directions_ = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
         return super().fit(X, sample_weight)
 
     def distances_to(self, basis: Any) -> Distances:
         if not hasattr(self, "directions_"):
-            raise ValueError("SlicedWasserstein draws its directions for the training samples; call fit(X) first")
+            raise ValueError("SlicedWasserstein needs the training samples to choose its directions; call fit(X) first")
         compare = by_tiles(self._tile, self.quantile_vectors(basis))
         return lambda A: compare(self.quantile_vectors(A))
 
@@ -185,7 +186,7 @@ def _read(item: Any) -> Cloud:
     points = points[:, None] if points.ndim == 1 else points
     if points.ndim != 2 or not points.size:
         raise ValueError(
-            f"must be an array (points, dimensions) with at least one point, or a pair of it and weights, got shape "
+            f"must be an array (points, dimensions) with at least one point, or a pair (points, weights), got shape "
             f"{points.shape}"
         )
     if not weighted:
@@ -195,7 +196,7 @@ def _read(item: Any) -> Cloud:
         raise ValueError(f"must have a weight for each of its {len(points)} points, got shape {weights.shape}")
     total = weights.sum()
     if weights.min() < 0 or total <= 0:
-        raise ValueError("must have weights of at least 0, some of them above")
+        raise ValueError("must have weights of at least 0, not all of them 0")
     kept = weights > 0
     return Cloud(points[kept], weights[kept] / total)
 
@@ -204,7 +205,7 @@ def _numbers(values: Any, what: str) -> np.ndarray:
     try:
         array = np.asarray(values)
     except ValueError:
-        raise ValueError(f"must have {what} in one array, got rows of different lengths") from None
+        raise ValueError(f"must have {what} in a rectangular array, got rows of different lengths") from None
     if array.dtype.kind not in "buif":
         raise ValueError(f"must have {what} that are numbers, got {shown(values)}")
     array = array.astype(np.float64)

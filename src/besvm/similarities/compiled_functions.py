@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
+from besvm._support.parameters import shown
 from besvm._support.rows import n_rows
 from besvm._support.threads import n_workers, slices, thread_map
-from besvm._support.validation import shown
 from besvm.similarities.contract import Similarity, name_of
 from besvm.similarities.functions import PairFunction, is_one_number
 from besvm.similarities.pairs import about, shown_pair
@@ -116,8 +116,8 @@ class CompiledFunction(Similarity):
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             says = lines[1] if lines[0].startswith("Failed in") and len(lines) > 1 else lines[0]
             raise TypeError(
-                f"numba cannot compile the similarity function {self.label!r} for such items ({says}); "
-                f"call it on two of them to see more, or hand over its plain form, {self.label}.py_func"
+                f"numba cannot compile the similarity function {self.label!r} for these items ({says}); "
+                f"call it on two of them to see why, or pass the uncompiled function, {self.label}.py_func"
             ) from error
         except Exception as error:
             raise self._failed(error, exemplars, samples, 0, 0) from error

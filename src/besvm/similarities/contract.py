@@ -21,7 +21,7 @@ class Similarity(BaseEstimator, ABC):  # type: ignore[misc]
     """What "similar" means: a function of two sets of items that gives a matrix.
 
     ``similarity(A, B)`` has shape ``(len(A), len(B))``. Row i, column j holds ``s(B[j], A[i])``, the exemplar first, as
-    in the paper (eq. besvm_feature_map). Only an asymmetric similarity can tell the difference.
+    in the paper (equation 3). Only an asymmetric similarity can tell the difference.
 
     A subclass stores its parameters in ``__init__`` and writes ``__call__``. It must be pure: the same items give the
     same numbers, whatever block of rows they arrive in. :func:`besvm.testing.check_similarity` checks all of this.
@@ -182,6 +182,16 @@ def register(name: Any) -> Any:
 
     Use it as ``@register("edit")``, or as plain ``@register`` to take the class's own name in lower case.
 
+    Parameters
+    ----------
+    name : str or type
+        The name; or, as ``@register`` without brackets, the class itself.
+
+    Returns
+    -------
+    callable or type
+        What puts the name on the class below it; or that class.
+
     Examples
     --------
     >>> import numpy as np
@@ -198,7 +208,7 @@ def register(name: Any) -> Any:
 
     def enter(cls: SimilarityClass) -> SimilarityClass:
         if not (isinstance(cls, type) and issubclass(cls, Similarity)):
-            raise TypeError(f"register takes a subclass of Similarity, got {cls!r}")
+            raise TypeError(f"register needs a subclass of Similarity, got {cls!r}")
         known = _registry.get(name)
         if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ValueError(
@@ -213,6 +223,11 @@ def register(name: Any) -> Any:
 
 def registered() -> dict[str, type[Similarity]]:
     """Return every registered similarity, name by name.
+
+    Returns
+    -------
+    dict of str to type
+        The classes, by their names in alphabetical order.
 
     Examples
     --------

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 
+from besvm._support.parameters import check_choice, is_positive, shown
 from besvm._support.rows import evenly_spaced, n_rows, take
-from besvm._support.validation import check_choice, is_positive, shown
 from besvm.similarities.block_functions import BlockFunction
 from besvm.similarities.compiled_functions import CompiledFunction, of_function
 from besvm.similarities.contract import Similarity, register, registered
@@ -98,8 +98,8 @@ class DistanceSimilarity(Similarity):
             return float(self.scale)
         if not hasattr(self, "scale_"):
             raise ValueError(
-                f"{type(self).__name__}(scale='auto') takes its scale from the training rows; call fit(X) first or "
-                "give scale a number"
+                f"{type(self).__name__}(scale='auto') needs the training rows to choose its scale; call fit(X) first, "
+                "or set scale to a number"
             )
         return self.scale_
 
@@ -176,7 +176,7 @@ class FromDistance(DistanceSimilarity):
         elif callable(distance) and not isinstance(distance, (type, Similarity)):
             return of_function(distance)
         raise ValueError(
-            "distance must be the name of a distance, a similarity that is made of one, or a function of two items, "
+            "distance must be the name of a distance, a similarity based on a distance, or a function of two items, "
             f"got {shown(distance)}"
         )
 
@@ -219,5 +219,7 @@ def _median(similarity: DistanceSimilarity, X: Any) -> float:
 def _checked(d: np.ndarray) -> np.ndarray:
     d = np.array(d, dtype=np.result_type(d, np.float32))  # the user's own array must stay as it is
     if (d < 0).any():
-        raise ValueError(f"a distance must be at least 0, got {d.min():.3g}; a similarity goes in as it is")
+        raise ValueError(
+            f"a distance must be at least 0, got {d.min():.3g}; if it is a similarity, use it without FromDistance"
+        )
     return d

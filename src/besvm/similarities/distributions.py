@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import issparse
 
-from besvm._support.validation import check_flag
+from besvm._support.parameters import check_flag
 from besvm.similarities.contract import register
 from besvm.similarities.counts import shared_with
 from besvm.similarities.distance import Distances, DistanceSimilarity
@@ -171,10 +171,10 @@ def histograms(X: Any, normalize: bool, basis: Any = None) -> Any:
     if given.dtype.kind not in "buif":
         raise TypeError(f"histograms must hold numbers, got {given.dtype}")
     if not issparse(given) and given.ndim < 2:
-        raise ValueError(f"histograms must come as a 2-D array (histograms, bins), got {given.ndim} dimensions")
+        raise ValueError(f"histograms must be a 2-D array (histograms, bins), got {given.ndim} dimensions")
     X = as_vectors(X)
     if basis is not None and X.shape[1] != basis.shape[1]:
-        raise ValueError(f"histograms must have {basis.shape[1]} bins like the exemplars, got {X.shape[1]}")
+        raise ValueError(f"histograms must have {basis.shape[1]} bins, as the exemplars do, got {X.shape[1]}")
     values = X.data if issparse(X) else X
     if values.size and not 0 <= values.min() <= values.max() < np.inf:  # which NaN is not either
         bad = ~((values >= 0) & (values < np.inf))
@@ -182,14 +182,14 @@ def histograms(X: Any, normalize: bool, basis: Any = None) -> Any:
             int(np.searchsorted(X.indptr, bad.argmax(), "right")) - 1 if issparse(X) else int(bad.any(axis=1).argmax())
         )
         value = values[bad][0]
-        raise ValueError(f"histograms must hold finite numbers of at least 0, row {row} has {value}")
+        raise ValueError(f"histograms must hold finite numbers of at least 0, but row {row} has {value}")
     if not normalize:
         return X
     mass = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
     empty = np.flatnonzero(~(mass > 0))
     if len(empty):
         raise ValueError(
-            f"histograms must have some mass to be normalized, row {empty[0]} has only zeros; leave it out, or set "
+            f"histograms must not be all zeros when they are normalized, but row {empty[0]} is; remove it, or set "
             "normalize=False"
         )
     if issparse(X):

@@ -110,8 +110,8 @@ class _Comparison:
             raise _unpicklable(error) from error
         except BrokenProcessPool as error:
             raise RuntimeError(
-                "a process that compared items has died, by a crash of the similarity function or for lack of memory; "
-                "set n_jobs=1 to compare in this one"
+                "a worker process died, because the similarity function crashed or memory ran out; "
+                "set n_jobs=1 to run in this process"
             ) from error
         for place, block in zip(unknown, again, strict=True):
             blocks[place] = block

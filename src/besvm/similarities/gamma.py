@@ -7,10 +7,10 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_consistent_length
 
+from besvm._support.parameters import is_positive, shown
 from besvm._support.row_source import RowSource
 from besvm._support.rows import span, take
 from besvm._support.threads import slices
-from besvm._support.validation import is_positive, shown
 from besvm.similarities.tiles import as_vectors, dense
 
 MEDIAN_ROWS = 1000  # whose distances are compared: at most so many,
@@ -28,7 +28,7 @@ def settle_gamma(
         weights = np.ones(X.shape[0]) if weights is None else np.asarray(weights, dtype=np.float64)
         check_consistent_length(X, weights)
         if not (weights > 0).any():
-            raise ValueError(f"gamma={gamma!r} needs a row that weighs more than 0, got none")
+            raise ValueError(f"gamma={gamma!r} needs at least one row with a weight above 0, got none")
         exponent = _exponent(X, weights)
         if gamma == "scale":
             small = _standard_deviation(X, weights, exponent) ** order * _width(X)
@@ -38,7 +38,8 @@ def settle_gamma(
             inverse = 1 / np.ldexp(small, order * exponent)
         if small > 0 and not 0 < inverse < np.inf:
             raise ValueError(
-                f"gamma={gamma!r} needs X neither huge nor tiny, got about 1e{exponent * np.log10(2):.0f}; scale X"
+                f"gamma={gamma!r} needs values that are neither huge nor tiny, got about "
+                f"1e{exponent * np.log10(2):.0f}; scale X"
             )
         return float(inverse) if small > 0 else 1.0
     if not is_positive(gamma):

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from besvm._support.parameters import shown
 from besvm._support.rows import n_rows
-from besvm._support.validation import shown
 
 HOW_GRAPHS_COME = (
-    "a networkx graph, a list of edges (u, v) or (u, v, label), a square adjacency matrix, or a pair of edges or an "
-    "adjacency matrix and the labels of the nodes"
+    "a networkx graph, a list of edges (u, v) or (u, v, label), a square adjacency matrix, or a pair of either and the "
+    "labels of the nodes"
 )
 
 
@@ -98,7 +98,7 @@ def _check_alike(labeled: list[bool | None], graph: _Graph) -> None:
             labeled[place] = has[place]
         if labeled[place] != has[place]:
             have, others = ("labels", "others have none") if has[place] else ("no labels", "others have some")
-            raise ValueError(f"has {have} of its {what} and {others}; label the {what} of all graphs or of none")
+            raise ValueError(f"has {have} for its {what}, but {others}; label the {what} of all graphs or of none")
 
 
 def _read(item: Any, label: str) -> _Graph:
@@ -110,7 +110,7 @@ def _read(item: Any, label: str) -> _Graph:
     else:
         graph = _read_plain(item, None)
     if not graph.n_nodes:
-        raise ValueError("has no nodes; leave it out")
+        raise ValueError("has no nodes; remove it")
     return graph
 
 
@@ -131,12 +131,13 @@ def _read_networkx(item: Any, label: str) -> _Graph:
 def _read_plain(edges: Any, labels: Any) -> _Graph:
     """Read an adjacency matrix or a list of edges."""
     if isinstance(labels, (str, bytes)):
-        raise ValueError(f"must have a label for each node, got the text {shown(labels)}")
+        raise ValueError(f"must have a label for each node, got the string {shown(labels)}")
     if not (labels is None or isinstance(labels, Mapping) or hasattr(labels, "__len__")):
         raise ValueError(f"must have labels as a list or a dict, got {shown(labels)}")
     if isinstance(edges, np.ndarray) and edges.shape == (2, 2) and edges.dtype.kind in "iu":
         raise ValueError(
-            "has an array of 2 x 2 integers, an adjacency matrix or two edges; give edges as a list, a matrix as floats"
+            "has a 2 x 2 array of integers, which could be a matrix or two edges; pass edges as a list, or the matrix "
+            "as floats"
         )
     if issparse(edges) or (isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[0] == edges.shape[1]):
         return _read_adjacency(edges, labels)
@@ -154,11 +155,11 @@ def _read_plain(edges: Any, labels: Any) -> _Graph:
     try:
         met = dict.fromkeys(node for pair in ends for node in pair)
     except TypeError:
-        raise ValueError("must have nodes that can be in a set, like numbers and texts") from None
+        raise ValueError("must have hashable nodes, such as numbers and strings") from None
     nodes = {node: number for number, node in enumerate(met if by_node is None else by_node)}
     missing = [node for node in met if node not in nodes]
     if missing:
-        raise ValueError(f"must have a label for every node of its edges, node {shown(missing[0])} has none")
+        raise ValueError(f"must have a label for every node in its edges, but node {shown(missing[0])} has none")
     names = [edge[2] if len(edge) == 3 else None for edge in several]
     return _Graph(
         n_nodes=len(nodes),
@@ -176,7 +177,7 @@ def _read_numbers(edges: np.ndarray, labels: Any) -> _Graph:
         return _Graph(len(nodes), None, places.reshape(edges.shape), None, directed=False)
     wrong = edges[(edges < 0) | (edges >= len(labels))]
     if len(wrong):
-        raise ValueError(f"must have a label for every node of its edges, node {wrong[0]} has none")
+        raise ValueError(f"must have a label for every node in its edges, but node {wrong[0]} has none")
     named = _all_or_none(list(labels), "node", range(len(labels)))
     return _Graph(len(labels), named, edges.astype(np.intp), None, directed=False)
 
@@ -218,7 +219,7 @@ def _all_or_none(labels: list[Any], what: str, names: Sequence[Any]) -> list[Any
         return None
     if any(missing):
         raise ValueError(
-            f"must have a label for every {what} or for none, {what} {shown(names[missing.index(True)])} has none"
+            f"must have a label for every {what} or for none, but {what} {shown(names[missing.index(True)])} has none"
         )
     return labels
 
@@ -257,4 +258,4 @@ def _plain(value: Any) -> Any:
         return str(value) if isinstance(value, str) else bytes(value)
     if isinstance(value, (tuple, list)):
         return tuple(_plain(one) for one in value)
-    raise ValueError(f"must have labels that are finite numbers, texts or tuples of these, got {shown(value)}")
+    raise ValueError(f"must have labels that are finite numbers, strings or tuples of these, got {shown(value)}")

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from besvm._support.parameters import check_choice, check_flag, is_whole, shown
 from besvm._support.threads import thread_map
-from besvm._support.validation import check_choice, check_flag, is_whole, shown
 from besvm.similarities.contract import Similarity, register
 from besvm.similarities.counts import count_matrix, shared_with
 from besvm.similarities.graph_forms import Graphs, read_graphs
@@ -77,7 +77,7 @@ class GraphSimilarity(Similarity):
         check_choice("compare", self.compare, ("dot", "intersection"))
         check_flag("normalize", self.normalize)
         if not isinstance(self.labels, str):
-            raise ValueError(f"labels must be the name of an attribute, like 'label', got {shown(self.labels)}")
+            raise ValueError(f"labels must be the name of an attribute, such as 'label', got {shown(self.labels)}")
 
     def _with_itself(self, tally: Tally) -> np.ndarray:
         """Return the similarity of each graph to itself."""

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from besvm._support.parameters import check_count, check_flag
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import check_count, check_flag
 from besvm.similarities.contract import Similarity, register
 from besvm.similarities.match import Match
 from besvm.similarities.text_items import texts
@@ -102,7 +102,7 @@ def _dot_with_dense(exemplars: csr_matrix) -> TileFunction:
 def _sequences(X: Any) -> list[str]:
     sequences = texts(X, "sequence")
     if "" in sequences:
-        raise ValueError(f"sequences must have symbols, but sequence {sequences.index('')} is empty; leave it out")
+        raise ValueError(f"sequences must not be empty, but sequence {sequences.index('')} is; remove it")
     return sequences
 
 

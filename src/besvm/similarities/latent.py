@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 
+from besvm._support.parameters import shown
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, items, n_rows
 from besvm._support.sizes import some_described
-from besvm._support.validation import check_block, described, shown
+from besvm._support.validation import check_block, described
 from besvm.similarities.contract import Similarity, diagonal, name_of
 from besvm.similarities.lookup import TunableSimilarity, resolve
 from besvm.similarities.match import Match
@@ -221,7 +222,7 @@ class VariantSimilarity(TunableSimilarity, Similarity):
         inner = resolve(self.similarity)
         if inner.precomputed:
             raise ValueError(
-                f"similarity must compare variants of the samples, got {inner!r}, which never sees a sample; "
+                f"similarity must compare variants of the samples, but {inner!r} never sees a sample; "
                 "precompute the maximum over the variants instead"
             )
         return self.similarity_ if fitted and hasattr(self, "similarity_") else inner
@@ -242,7 +243,7 @@ class VariantSimilarity(TunableSimilarity, Similarity):
 
 
 class Latent(VariantSimilarity):
-    """The best match over latent variables of both items (eq. indef_sim of the paper, whole).
+    """The best match over latent variables of both items (equation 7 of the paper, whole).
 
     s(b, x) = max over z_b, z_x of K_I(φ(b, z_b), φ(x, z_x)) + R(z_b) + R(z_x), where z_b goes through the variants
     of the exemplar b and z_x through those of the sample x.
@@ -257,7 +258,7 @@ class Latent(VariantSimilarity):
         K_I, the inner similarity: anything that :func:`resolve` takes.
     exemplar_variants, sample_variants : callable, optional
         A function of ONE sample that returns a sequence of its variants, usually the sample itself first (see
-        :mod:`besvm.features.variants`). Samples may have different numbers of them. By default only the sample itself.
+        :mod:`besvm.features`). Samples may have different numbers of them. By default only the sample itself.
     exemplar_penalty, sample_penalty : sequence of float, optional
         R(z): a number for each variant, in their order. It is added, so it is usually 0 or less. By default 0.
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from besvm._support.extras import EXTRA_OF
-from besvm._support.validation import shown
+from besvm._support.parameters import shown
 from besvm.similarities.contract import Similarity, registered
 
 EXAMPLES = {  # kinds in the order they are shown, each with a line that runs
@@ -46,7 +46,7 @@ def _described(name: str, cls: type[Similarity]) -> dict[str, Any]:
     return {
         "name": name,
         "kind": cls.kind,
-        "summary": (cls.__doc__ or "").strip().split("\n")[0],
+        "summary": (cls.__doc__ or "").strip().split("\n")[0].replace("``", ""),
         "symmetric": bool(similarity.symmetric),
         "positive_definite": bool(similarity.psd),
         "extra": cls.extra,
@@ -90,4 +90,4 @@ def _flags(row: dict[str, Any]) -> str:
 def _extra(row: dict[str, Any]) -> str:
     if row["extra"] is None:
         return ""
-    return f" (besvm[{row['extra']}]{'' if row['installed'] else ', to be installed'})"
+    return f" (extra {row['extra']!r}{'' if row['installed'] else ', to be installed'})"

@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 from typing import Any, Self, cast
 
-from besvm._support.validation import shown
+from besvm._support.parameters import shown
 from besvm.similarities.compiled_functions import of_function
 from besvm.similarities.contract import Similarity, registered
 from besvm.similarities.metrics import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
@@ -50,8 +50,19 @@ def resolve(similarity: Any, what: str = "similarity") -> Similarity:
 
     A name is looked up among the registered similarities, then among scikit-learn's pairwise kernels, then
     among its pairwise distances (a distance is negated). A function ``f(exemplar, sample)`` is called for every
-    pair, spread over processes, or over threads if numba has compiled it. ``what`` is the parameter that a message
-    names.
+    pair, spread over processes, or over threads if numba has compiled it.
+
+    Parameters
+    ----------
+    similarity : str, Similarity or callable
+        What a user may give as a similarity.
+    what : str, default="similarity"
+        The parameter that a message about it names.
+
+    Returns
+    -------
+    Similarity
+        An instance, not fitted.
 
     Examples
     --------
@@ -65,7 +76,10 @@ def resolve(similarity: Any, what: str = "similarity") -> Similarity:
     if isinstance(similarity, Similarity):
         return similarity
     if isinstance(similarity, type):
-        raise TypeError(f"{what} must be an instance; write {similarity.__name__}() with the brackets")
+        raise TypeError(
+            f"{what} must be an instance, got the class {similarity.__name__}; write {similarity.__name__}() with "
+            "parentheses"
+        )
     if isinstance(similarity, str):
         known = registered()
         if similarity in known:

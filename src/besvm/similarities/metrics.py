@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from besvm._support.validation import check_choice, shown
+from besvm._support.parameters import check_choice, shown
 from besvm.similarities.contract import register
 from besvm.similarities.tiles import TileFunction, manhattan_to, squared_distance_to, then
 from besvm.similarities.vector import VectorSimilarity
@@ -62,7 +62,7 @@ class NegativeDistance(VectorSimilarity):
         named = isinstance(given, str) and _is_distance(given)
         if not named and (isinstance(given, type) or not callable(given)):
             raise ValueError(
-                f"metric must be a distance that SciPy or scikit-learn knows by name, got {shown(self.metric)}"
+                f"metric must be the name of a distance in SciPy or scikit-learn, got {shown(self.metric)}"
             )
         if self.metric in EUCLIDEAN:
             distance = then(squared_distance_to(basis, factor=1.0), lambda out: np.maximum(out, 0, out=out))

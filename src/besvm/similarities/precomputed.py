@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from besvm._support.parameters import is_whole, shown
 from besvm._support.rows import take
-from besvm._support.validation import is_whole, shown
 from besvm.similarities.contract import Similarity, register
 
 
@@ -50,19 +50,19 @@ class Precomputed(Similarity):
             return X
         if X.ndim != 3 or X.shape[2] > X.shape[1]:
             raise ValueError(
-                f"{self!r} of several matrices needs X of shape (samples, exemplars, matrices), got {X.shape}; "
-                "np.dstack puts matrices one behind the other"
+                f"{self!r} needs X of shape (samples, exemplars, matrices), got {X.shape}; "
+                "stack the matrices with np.dstack"
             )
         layer = 0 if self.layer is None and X.shape[2] == 1 else self.layer
         if not (is_whole(layer, 0) and layer < X.shape[2]):
             raise ValueError(
-                f"layer must say which of the {X.shape[2]} matrices in X is meant, from 0 on, got {shown(layer)}; "
-                "or name as many measures as there are matrices, as in ['precomputed', 'precomputed']"
+                f"layer must be the number of one of the {X.shape[2]} matrices in X, counting from 0, got "
+                f"{shown(layer)}; or use one measure for each matrix, as in ['precomputed', 'precomputed']"
             )
         if self.layers is not None and self.layers != X.shape[2]:
             raise ValueError(
                 f"there must be as many matrices as 'precomputed' measures, {shown(self.layers)}, got {X.shape[2]}; "
-                "leave some out, or say which are meant, as in [Precomputed(layer=0), Precomputed(layer=2)]"
+                "remove some, or choose them, as in [Precomputed(layer=0), Precomputed(layer=2)]"
             )
         return X[:, :, layer]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from besvm._support.parameters import shown
 from besvm._support.records import is_missing, is_number, row_name
-from besvm._support.validation import shown
 
 MEASURED = ("number", "date", "duration")  # families that have a range
 MISSING, UNSEEN = -1, -2  # codes: of a value that is not there, and of one that no exemplar has
@@ -119,7 +119,7 @@ def _family_of(X: Any, column: Any, item: Any, row: int) -> str:
     except TypeError:
         raise TypeError(
             f"column {column!r} must hold numbers, dates or categories, got a {type(item).__name__} in row "
-            f"{row_name(X, row)}; give it a measure of its own, as in Measure(..., column={column!r})"
+            f"{row_name(X, row)}; use a separate measure for it, as in Measure(..., column={column!r})"
         ) from None
     return type(item).__name__
 

@@ -5,10 +5,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from besvm._support.parameters import check_choice, is_number, shown
 from besvm._support.records import names_of, values_of
 from besvm._support.rows import n_rows, take
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import check_choice, is_number, shown
 from besvm.similarities.contract import register
 from besvm.similarities.distance import HOW, Distances, DistanceSimilarity
 from besvm.similarities.match import Match
@@ -23,7 +23,7 @@ class Gower(DistanceSimilarity):
     """How alike two records are, column by column, by Gower's measure.
 
     As defined in [1]_, s(b, x) = Σ w_k s_k / Σ w_k over the columns k in which neither record's value is missing. For
-    numbers, dates and durations, s_k = max(0, 1 - |b_k - x_k| / range), with the range that the column has in the
+    numbers, dates and durations, ``s_k = max(0, 1 - |b_k - x_k| / range)``, with the range that the column has in the
     training rows: a new value may lie outside it, and two values that are farther apart than the range are not alike
     at all. For categories (texts, True and False, pandas' categories) s_k is 1 if they are equal and else 0, also of
     those that no training row has; so it is for a column that is constant in training. Two records that have no column
@@ -116,7 +116,7 @@ class Gower(DistanceSimilarity):
         from besvm.similarities.record_kernels import gower_tile
 
         if not hasattr(self, "ranges_"):
-            raise ValueError("Gower takes the ranges of columns from the training rows; call fit(X) first")
+            raise ValueError("Gower needs the training rows to find the ranges of the columns; call fit(X) first")
         n = len(self.columns_)
         if any(held.shape != (n,) for held in (self.weights_, self.lowest_, self.ranges_)):
             raise ValueError(f"there must be a weight and a range for each of {n} columns; call fit(X) again")
@@ -172,7 +172,7 @@ class Gower(DistanceSimilarity):
             values = read(X, name, values_of(X, name), bool(np.isnan(extent)))
             if not _agree(family, values.family):
                 raise TypeError(
-                    f"column {name!r} must hold values of one kind, which was {family} in training, got {values.family}"
+                    f"column {name!r} must hold {family} values, as in the training rows, got {values.family} values"
                 )
             out.append(values)
         return out

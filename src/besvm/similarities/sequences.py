@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from besvm._support.extras import optional
+from besvm._support.parameters import is_whole, shown
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import is_whole, shown
 from besvm.similarities.contract import Similarity, register
 from besvm.similarities.match import Match, Piece
 from besvm.similarities.text_items import texts
@@ -131,8 +131,14 @@ class LocalAlignment(AlignmentScore):
 
     Parameters
     ----------
-    matrix, gap_open, gap_extend, normalize
-        As in :class:`GlobalAlignment`.
+    matrix : str, (match, mismatch) or dict, default="BLOSUM62"
+        What aligning two symbols scores, as in :class:`GlobalAlignment`.
+    gap_open : int, default=11
+        What the first symbol that is left out costs.
+    gap_extend : int, default=1
+        What every further one next to it costs, at most ``gap_open``.
+    normalize : bool or "exemplar", default=True
+        What the score is divided by, as in :class:`GlobalAlignment`.
 
     Examples
     --------
@@ -170,8 +176,8 @@ class _Aligner:
                 raise ValueError(f"{name} must be a whole number from 0 to {LARGEST:,}, got {shown(value)}")
         if similarity.gap_extend > similarity.gap_open:
             raise ValueError(
-                f"gap_extend must be at most gap_open, or else many gaps side by side would cost less than one, got "
-                f"{similarity.gap_extend} and {similarity.gap_open}"
+                "gap_extend must be at most gap_open, otherwise several short gaps would cost less than one long gap, "
+                f"got {similarity.gap_extend} and {similarity.gap_open}"
             )
         self.pyopal = optional("pyopal", "aligning sequences")
         matrices = optional("scoring_matrices", "aligning sequences")
@@ -193,13 +199,13 @@ class _Aligner:
         sequences = texts(X, "sequence")
         for number, sequence in enumerate(sequences):
             if not sequence:
-                raise ValueError(f"sequences must have symbols, but sequence {number} is empty; leave it out")
+                raise ValueError(f"sequences must not be empty, but sequence {number} is; remove it")
             unknown = set(sequence) - self.known
             if unknown:
                 place, symbol = next((i, one) for i, one in enumerate(sequence) if one in unknown)
                 raise ValueError(
                     f"sequences must be made of the symbols of the matrix, {self.symbols}, but sequence {number} has "
-                    f"{symbol!r} at place {place}; take another matrix, or replace it"
+                    f"{symbol!r} at position {place}; use another matrix, or replace the symbol"
                 )
         return [sequence.translate(self.letters) for sequence in sequences]
 
@@ -259,7 +265,7 @@ def _by_name(name: str, known: Any) -> _Substitutions:
     table = known.from_name(name.upper())
     if not table.is_integer():
         raise ValueError(
-            f"matrix must hold whole numbers, which {name} does not; multiply them, round, and give a dict"
+            f"matrix must hold whole numbers, but {name} does not; multiply and round them, and pass a dict"
         )
     return _Substitutions(table.alphabet, np.array([list(row) for row in table], dtype=np.int64))
 
@@ -273,7 +279,7 @@ def _by_pair(matrix: Mapping[Any, Any]) -> _Substitutions:
         for one in pair:
             symbols.setdefault(one, len(symbols))
     if not 1 <= len(symbols) <= len(LETTERS):
-        raise ValueError(f"matrix must be about 1 to {len(LETTERS)} symbols, got {len(symbols)}")
+        raise ValueError(f"matrix must have from 1 to {len(LETTERS)} symbols, got {len(symbols)}")
     scores = np.empty((len(symbols), len(symbols)), dtype=np.int64)
     for (a, i), (b, j) in ((one, other) for one in symbols.items() for other in symbols.items()):
         given = [matrix[pair] for pair in ((a, b), (b, a), a + b, b + a) if pair in matrix]

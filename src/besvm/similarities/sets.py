@@ -7,16 +7,16 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import issparse
 
+from besvm._support.parameters import check_flag, shown
 from besvm._support.rows import items, n_rows
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import check_flag, shown
 from besvm.similarities.contract import Similarity, register
 from besvm.similarities.counts import count_matrix, shared_with
 from besvm.similarities.match import Match
 from besvm.similarities.tiles import as_vectors, over_union, tanimoto_to
 from besvm.similarities.vector import by_tiles, tile_rows
 
-HOW_SETS_COME = "a list of sets, an array or sparse matrix of zeros and ones with a row for each"
+HOW_SETS_COME = "a list of sets, or an array or sparse matrix of zeros and ones with one row per set"
 
 NAMED = 8  # elements that two sets share
 
@@ -25,7 +25,7 @@ Compare = Callable[[Any], np.ndarray]
 
 @register("jaccard")
 class Jaccard(Similarity):
-    """The Jaccard similarity of sets, s(b, x) = |b ∩ x| / |b ∪ x|; 1 for two empty sets.
+    """The Jaccard similarity of sets, s(b, x) = ``|b ∩ x| / |b ∪ x|``; 1 for two empty sets.
 
     The sets come as a list of Python's sets, of anything that can be in a set, or as the rows of an array or a sparse
     matrix of zeros and ones. Rows of other numbers are refused; :class:`Tanimoto` compares these.
@@ -160,18 +160,18 @@ def are_sets(X: Any) -> bool:
         return True
     number, item = wrong[0]
     if len(wrong) < n_rows(X) or item is None or isinstance(item, (str, bytes, dict)):
-        raise TypeError(f"sets must come as {HOW_SETS_COME}; item {number} is {shown(item)}")
+        raise TypeError(f"sets must be {HOW_SETS_COME}, but item {number} is {shown(item)}")
     return False
 
 
 def as_matrix(X: Any, basis: Any = None) -> Any:
     """Return rows of numbers as an array, or a CSR matrix with no entry twice; as wide as the basis, if it is given."""
     if basis is not None and are_sets(X):
-        raise TypeError("sets cannot be compared with rows of numbers; give samples and exemplars in one form")
+        raise TypeError("sets cannot be compared with rows of numbers; pass samples and exemplars in the same form")
     if not issparse(X):
         X = np.asarray(X)
         if X.dtype.kind not in "buif":
-            raise TypeError(f"sets must come as {HOW_SETS_COME}, got items like {shown(X.ravel()[0].item())}")
+            raise TypeError(f"sets must be {HOW_SETS_COME}, got items such as {shown(X.ravel()[0].item())}")
     else:
         X = X.tocsr()
         X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)  # the user's would remember what it is asked next
@@ -180,7 +180,7 @@ def as_matrix(X: Any, basis: Any = None) -> Any:
             X.sum_duplicates()
     vectors = as_vectors(X) if X.ndim < 2 else X.reshape(X.shape[0], int(np.prod(X.shape[1:])))
     if basis is not None and vectors.shape[1] != basis.shape[1]:
-        raise ValueError(f"vectors must have {basis.shape[1]} numbers like the exemplars, got {vectors.shape[1]}")
+        raise ValueError(f"vectors must have {basis.shape[1]} numbers, as the exemplars do, got {vectors.shape[1]}")
     return vectors
 
 
@@ -196,7 +196,9 @@ def check_binary(X: Any) -> Any:
         row = next(row for row in range(X.shape[0]) if not is_binary(X[[row]]))
         values = X[[row]].data if issparse(X) else X[row]
         value = values[(values != 0) & (values != 1)][0]
-        raise ValueError(f"sets must be rows of zeros and ones, row {row} has {value}; 'tanimoto' compares any numbers")
+        raise ValueError(
+            f"sets must be rows of zeros and ones, but row {row} has {value}; use 'tanimoto' for other numbers"
+        )
     return X
 
 
@@ -223,7 +225,7 @@ def _packed(X: Any, n_bytes: int | None = None) -> np.ndarray:
             f"{X.ndim} dimensions of {X.dtype}"
         )
     if n_bytes is not None and X.shape[1] != n_bytes:
-        raise ValueError(f"packed bits must have {n_bytes} bytes like the exemplars, got {X.shape[1]}")
+        raise ValueError(f"packed bits must have {n_bytes} bytes, as the exemplars do, got {X.shape[1]}")
     return X
 
 
@@ -300,7 +302,7 @@ def _with_sets(basis: Any) -> Compare:
 
     def similarities(A: Any) -> np.ndarray:
         if n_rows(A) and not are_sets(A):
-            raise TypeError("rows of numbers cannot be compared with sets; give samples and exemplars in one form")
+            raise TypeError("rows of numbers cannot be compared with sets; pass samples and exemplars in the same form")
         samples, sizes = matrix(A)
         out = shared(samples)
         over_union(out, sizes, basis_sizes)

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from besvm._support.extras import optional
+from besvm._support.parameters import check_choice, check_flag, is_number, shown
 from besvm._support.threads import n_workers
-from besvm._support.validation import check_choice, check_flag, is_number, shown
 from besvm.similarities.contract import Similarity, register
 from besvm.similarities.distance import Distances, DistanceSimilarity
 from besvm.similarities.match import Match
@@ -34,8 +34,10 @@ class Edit(DistanceSimilarity):
     transpositions : bool, default=False
         Whether exchanging two neighbors is one edit more to choose from: the Damerau-Levenshtein distance, in the form
         that is called optimal string alignment, where nothing is edited between the two that were exchanged.
-    how, scale
-        As in :class:`FromDistance`.
+    how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
+        What makes a similarity of the distance; see :class:`FromDistance`.
+    scale : float or "auto", default="auto"
+        What the distance is divided by first; "auto" takes it from the training samples.
 
     Examples
     --------
@@ -85,8 +87,10 @@ class CommonSubsequence(DistanceSimilarity):
     ----------
     normalized : bool, default=True
         Whether the distance is divided by the length of the longer text: 1 - l / max(m, n).
-    how, scale
-        As in :class:`FromDistance`.
+    how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
+        What makes a similarity of the distance; see :class:`FromDistance`.
+    scale : float or "auto", default="auto"
+        What the distance is divided by first; "auto" takes it from the training samples.
 
     Examples
     --------

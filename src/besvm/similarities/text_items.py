@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from besvm._support.parameters import shown
 from besvm._support.rows import n_rows
-from besvm._support.validation import shown
 
 OTHER = 1  # the code of every token that no exemplar has; 0 would do as well, but ends a text elsewhere
 
@@ -31,8 +31,8 @@ def coded_like(basis: Any) -> tuple[list[str], Coder]:
     values = _values(basis, "text")
     if not values:
         return [], lambda X: [""] * n_rows(X)
-    if _all_texts(values):
-        return values, texts
+    if not any(isinstance(value, (list, tuple, np.ndarray)) for value in values):
+        return texts(values), texts
     codes: dict[Hashable, str] = {}
     for number, item in enumerate(values):
         for token in _tokens(item, number):
@@ -53,7 +53,7 @@ def _values(X: Any, what: str) -> list[Any]:
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) == 2 and (hasattr(X, "iloc") or X.dtype.kind in "OUT"):
         if shape[1] != 1:
-            raise ValueError(f"a table must have one column, of {what}s, got {shape[1]}; take one of them")
+            raise ValueError(f"a table must have a single column of {what}s, got {shape[1]} columns; choose one")
         X = X.iloc[:, 0] if hasattr(X, "iloc") else X[:, 0]
     return X.tolist() if isinstance(X, np.ndarray) else list(X)
 

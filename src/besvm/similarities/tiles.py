@@ -23,12 +23,12 @@ def as_vectors(A: Any, basis: Any = None) -> Any:
     else:
         A = np.asarray(A)
         if A.ndim < 2:
-            raise ValueError(f"vectors must come as a 2-D array (items, numbers), got {A.ndim} dimensions")
+            raise ValueError(f"vectors must be a 2-D array (items, numbers), got {A.ndim} dimensions")
         A = A.reshape(len(A), int(np.prod(A.shape[1:])))  # a grid of descriptors is a vector too
     if basis is None:
         return A if A.dtype in (np.float32, np.float64) else A.astype(np.float64)
     if A.shape[1] != basis.shape[1]:
-        raise ValueError(f"vectors must have {basis.shape[1]} numbers like the exemplars, got {A.shape[1]}")
+        raise ValueError(f"vectors must have {basis.shape[1]} numbers, as the exemplars do, got {A.shape[1]}")
     return A if A.dtype == basis.dtype else A.astype(basis.dtype)
 
 

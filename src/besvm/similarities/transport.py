@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from besvm._support.extras import optional
+from besvm._support.parameters import check_common, check_positive, shown
 from besvm._support.rows import evenly_spaced
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import check_common, check_positive, shown
 from besvm.similarities.clouds import Cloud, read_clouds
 from besvm.similarities.contract import register
 from besvm.similarities.distance import Distances, DistanceSimilarity
@@ -28,7 +28,7 @@ class Sinkhorn(DistanceSimilarity):
     regularization, d(b, x) is √⟨P, M⟩ for point clouds, whose costs are squared distances, and ⟨P, M⟩ where ``cost`` is
     given. As the plan is blurred, a cloud is at a small distance from itself, too.
 
-    Point clouds come as for :class:`SlicedWasserstein`. It needs POT: ``pip install besvm[transport]``.
+    Point clouds come as for :class:`SlicedWasserstein`. It needs POT, which is in the extra ``transport``.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class Sinkhorn(DistanceSimilarity):
 
     def distances_to(self, basis: Any) -> Distances:
         if not hasattr(self, "cost_scale_"):
-            raise ValueError("Sinkhorn takes the scale of the costs from the training samples; call fit(X) first")
+            raise ValueError("Sinkhorn needs the training samples to choose the scale of the costs; call fit(X) first")
         exemplars = self._clouds(basis)
         regularization = self.regularization * self.cost_scale_
         cost = None if self.cost is None else self._checked_cost()
@@ -117,8 +117,8 @@ class Sinkhorn(DistanceSimilarity):
             if len(unfinished):
                 i, j = unfinished[0]
                 warnings.warn(
-                    f"Sinkhorn's iterations have not converged for {len(unfinished)} pairs, as exemplar {j} and sample "
-                    f"{i}; raise max_iter ({self.max_iter}) or regularization ({self.regularization:g})",
+                    f"Sinkhorn's iterations did not converge for {len(unfinished)} pairs, such as exemplar {j} and "
+                    f"sample {i}; raise max_iter ({self.max_iter}) or regularization ({self.regularization:g})",
                     ConvergenceWarning,
                     stacklevel=2,
                 )
@@ -156,7 +156,9 @@ def _plans(costs: np.ndarray, r: float, weights: np.ndarray, own: np.ndarray, ma
     """
     solve = getattr(optional("ot", "the similarity 'sinkhorn'"), "solve_batch", None)
     if solve is None:
-        raise ImportError("the similarity 'sinkhorn' needs pot 0.9.7 or later; install besvm[transport] anew")
+        raise ImportError(
+            "the similarity 'sinkhorn' needs pot 0.9.7 or later; install besvm with the extra 'transport' again"
+        )
     less = costs - costs.min(axis=2, keepdims=True)
     less -= less.min(axis=1, keepdims=True)
     own = np.broadcast_to(own, (len(costs), len(own)))

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from besvm._support.parameters import shown
 from besvm._support.rows import items, n_rows
 from besvm._support.threads import slices
-from besvm._support.validation import shown
 
 Variants = Callable[[Any], Sequence[Any]]  # of ONE item
 Worth = np.ndarray | None  # (n,) what is added to K_I for each of n items when it is chosen; None for nothing
@@ -40,7 +40,7 @@ def variants_of(item: Any, make: Variants | None, name: str) -> list[Any]:
     if not several:
         raise ValueError(
             f"{name} must return at least one variant of every sample, got none; "
-            "return the sample itself where there is nothing else"
+            "return the sample itself if there are no others"
         )
     return several
 

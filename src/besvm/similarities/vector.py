@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from besvm._support.parameters import check_common
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import check_common
 from besvm.similarities.contract import Similarity, register
 from besvm.similarities.gamma import settle_gamma
 from besvm.similarities.tiles import (
@@ -123,8 +123,8 @@ class GammaSimilarity(VectorSimilarity):
             return settle_gamma(self.gamma, self.gamma_choices)
         if not hasattr(self, "gamma_"):
             raise ValueError(
-                f"{type(self).__name__}(gamma={self.gamma!r}) takes gamma from the training rows; "
-                "call fit(X) first or give gamma a number"
+                f"{type(self).__name__}(gamma={self.gamma!r}) needs the training rows to choose gamma; "
+                "call fit(X) first, or set gamma to a number"
             )
         return self.gamma_
 
@@ -203,9 +203,11 @@ class Polynomial(GammaSimilarity):
     Parameters
     ----------
     degree : int, default=3
+        The power.
     gamma : float or "scale", default="scale"
         "scale" is 1 / (d · var(X)).
     coef0 : float, default=1.0
+        What is added before the power is taken.
 
     Examples
     --------
@@ -241,6 +243,7 @@ class Sigmoid(GammaSimilarity):
     gamma : float or "scale", default="scale"
         "scale" is 1 / (d · var(X)).
     coef0 : float, default=0.0
+        What is added within the tanh.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from besvm.solver.problem import Problem
 
 ONE_FOLD_FROM, TWO_FOLDS_FROM = 5000, 1000  # rows: one or two fifths of them are then plenty to settle one number
 N_FOLDS = 5
+MOST_HELD_OUT = 100_000  # rows, of more than five times as many: one number is then known to a thousandth
 MAX_SLOPE = 1e3
 
 
@@ -34,7 +35,8 @@ def folds(blocks: RowBlocks, problem: Problem, n_classes: int) -> np.ndarray:
     Copies of a row share a fold: none is trained on while another is held out, and a row that weighs 2 is treated like
     two rows. But a row with a copy for every fold is spread over them: a model that was shown none of the copies says
     little about one that was. No class is ever held out whole. Otherwise the rows of a class are dealt out evenly, in
-    an order that depends neither on the order they come in nor on that of the columns.
+    an order that depends neither on the order they come in nor on that of the columns. Of very many rows, of which one
+    fold alone is held out, that fold has less than a fifth.
     """
     # the sums hardly change with the order of the columns; the random projections tell apart what has equal sums
     vectors = np.column_stack([np.ones(blocks.shape[1]), np.random.default_rng(0).standard_normal(blocks.shape[1])])
@@ -42,6 +44,7 @@ def folds(blocks: RowBlocks, problem: Problem, n_classes: int) -> np.ndarray:
     places = np.concatenate(list(blocks.map(lambda rows, block: block @ vectors)))  # (n, 2)
     rounding = 64 * np.finfo(blocks.dtype).eps * np.abs(places).max(axis=0)
     fold = np.full(len(places), N_FOLDS, dtype=np.int8)
+    period = max(N_FOLDS, -(-len(places) // MOST_HELD_OUT))
     for label in range(n_classes):
         rows = np.flatnonzero((problem.labels == label) & (problem.weights > 0))
         sums, projections = (_levels(places[rows, k], rounding[k]) for k in (0, 1))
@@ -49,7 +52,8 @@ def folds(blocks: RowBlocks, problem: Problem, n_classes: int) -> np.ndarray:
         unit = _units((np.diff(sums[order], prepend=-1) != 0) | (np.diff(projections[order], prepend=-1) != 0))
         rank = _ranks(-np.bincount(unit, problem.weights[rows[order]]))  # the heaviest first, to end up even
         if len(rank) > 1:
-            fold[rows[order]] = (rank[unit] + label) % N_FOLDS  # rare classes do not all meet in one fold
+            dealt = (rank[unit] + label) % period  # rare classes do not all meet in one fold
+            fold[rows[order]] = np.minimum(dealt, N_FOLDS)
     return fold
 
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from besvm._support.threads import thread_map, workers
-from besvm.blocks.state import Rows, RowState
+from besvm.blocks.state import LocalState, Rows, RowState
 from besvm.blocks.stores import RowBlocks
 from besvm.solver.design import TINY, Design, Intercept
 from besvm.solver.journal import Journal
@@ -42,7 +42,7 @@ class Columns(ABC):
     def __init__(self, state: RowState, problem: Problem, C: float, intercept: Intercept) -> None:
         self.state, self.problem, self.C = state, problem, C
         self.all_columns = problem
-        self.anew = not state.lasting  # whether the slacks are computed from W at every step
+        self.anew = not isinstance(state, LocalState)  # whether the slacks are computed from W at every step
         self.design = Design(state, intercept)
         self.dtype = self.design.dtype
         self.free = intercept == "free"
@@ -56,12 +56,11 @@ class Columns(ABC):
         self.W[-1] = self.design.constant * self._best_intercept(*self._balance())
         intercepts = self.W[-1].astype(self.dtype)
 
-        def part(rows: Rows) -> tuple[()]:
+        def part(rows: Rows) -> None:
             # 1 - y f, negative beyond the margin: rounding spoils it less than it would a margin close to y
             rows["slack"] = 1 - rows["signs"] * intercepts
-            return ()
 
-        state.sum(part, features=False)
+        state.each(part)
         self.stalled = np.zeros(self.W.shape[1], dtype=int)  # steps in a row that brought nothing
 
     def _balance(self) -> tuple[Any, ...]:
@@ -125,7 +124,8 @@ class Columns(ABC):
         at = np.arange(K)  # the columns still at work
         W, objective, gap = np.empty_like(self.W), np.empty(K), np.empty(K)
         n_iter = 0
-        keep_margins = self.state.lasting and journal is None
+        local = self.state if isinstance(self.state, LocalState) and self.state.in_memory else None
+        kept = local if journal is None else None  # with the margins
         known = None if journal is None else journal.read()
         if known is not None:
             W, objective, gap, at, n_iter = self._take_up(known)
@@ -134,12 +134,12 @@ class Columns(ABC):
             if journal is not None and self.resumes:
                 self._write_down(journal, W=W, objective=objective, gap=gap, at=at, n_iter=np.array(n_iter))
             if report is not None:
-                report(f"step {n_iter}: {len(at)} of {K} columns at work, duality gap {self.gap.max():.1e}")
+                report(f"training: {K - len(at)} of {K} problems solved, step {n_iter}")
             going = ~(self.gap <= tol) & ((self.stalled < self.patience) | self.unfinished())
             going &= self.noise(self.W[:-1], self.objective) <= SAFE * tol
             going &= n_iter < max_iter
             if not going.all():
-                if keep_margins:
+                if kept is not None:
                     self._note_margins(at, K)
                 at = at[going]
                 self._keep(going)
@@ -149,7 +149,8 @@ class Columns(ABC):
                 n_iter += 1
         if journal is not None and (known is None or len(known["at"])):
             self._write_down(journal, W=W, objective=objective, gap=gap, at=at, n_iter=np.array(n_iter))
-        return self.result(W, self.state.whole("margins") if keep_margins else None, objective, gap, tol, n_iter)
+        margins = None if kept is None else kept.whole("margins")
+        return self.result(W, margins, objective, gap, tol, n_iter, share=journal is None)
 
     def _write_down(self, journal: Journal, **progress: np.ndarray) -> None:
         """Write down where this solve is: the columns at work when it was last evaluated, or none at its end."""
@@ -171,26 +172,32 @@ class Columns(ABC):
     def _note_margins(self, at: np.ndarray, K: int) -> None:
         """Keep the decision values of the columns at work, before some of them leave."""
 
-        def part(rows: Rows) -> tuple[()]:
+        def part(rows: Rows) -> None:
             margins = rows["signs"] * (1 - rows["slack"])
             if len(at) < K:
                 margins, some = rows["margins"].copy(), margins
                 margins[:, at] = some
             rows["margins"] = margins
-            return ()
 
-        self.state.sum(part, features=False)
+        self.state.each(part)
 
     def result(
-        self, W: np.ndarray, margins: np.ndarray | None, objective: np.ndarray, gap: np.ndarray, tol: float, n_iter: int
+        self,
+        W: np.ndarray,
+        margins: np.ndarray | None,
+        objective: np.ndarray,
+        gap: np.ndarray,
+        tol: float,
+        n_iter: int,
+        share: bool = True,
     ) -> Result:
         """Return these weights, seen from the mean, as they are seen from zero, and how the solve ended.
 
-        Without ``margins`` they are computed when they are asked for, and the next solve makes a preconditioner of its
-        own: it must not matter whether this one was interrupted.
+        Without ``margins`` they are computed when they are asked for. Unless there is something to ``share``, the next
+        solve makes a preconditioner of its own: where this one may be resumed, it must not matter whether it was.
         """
         intercept = self.design.constant * W[-1] - self.design.mean @ W[:-1]
-        shared = margins is not None and isinstance(self.preconditioner, Preconditioner)
+        shared = share and isinstance(self.preconditioner, Preconditioner)
         return Result(
             coef=W[:-1],
             intercept=intercept,
@@ -228,11 +235,10 @@ class Columns(ABC):
         self.W = np.ascontiguousarray(self.W + length * direction)
         lengths = length.astype(self.dtype)
 
-        def part(rows: Rows) -> tuple[()]:
+        def part(rows: Rows) -> None:
             rows["slack"] = rows["slack"] - lengths * rows["signs"] * rows["change"]
-            return ()
 
-        self.state.sum(part, features=False)
+        self.state.each(part)
         self._settle_intercept()
 
     def _settle_intercept(self) -> None:
@@ -266,11 +272,10 @@ class Columns(ABC):
         self.W[-1] += shift
         shifts = shift.astype(self.dtype)
 
-        def part(rows: Rows) -> tuple[()]:
+        def part(rows: Rows) -> None:
             rows["slack"] = rows["slack"] - rows["signs"] * shifts
-            return ()
 
-        self.state.sum(part, features=False)
+        self.state.each(part)
 
     def _excess(self, shift: np.ndarray, first: bool) -> tuple[Any, ...]:
         """Return Σ cᵢ yᵢ max(0, slack) with the intercepts shifted, how fast it falls, and how many rows came or went.

@@ -6,13 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import issparse
 
-from besvm._support.threads import slices
 from besvm.blocks.state import Rows, RowState
+from besvm.solver.products import both_ways, times, transposed_times
 
 TINY = float(np.finfo(np.float64).tiny)  # below any divisor: for columns in which no row weighs anything
-SMALL_PRODUCT = (
-    900_000  # multiplications up to which OpenBLAS multiplies without copying: for few columns, twice as fast
-)
 Intercept = Literal["free", "penalized", "none"]
 
 
@@ -54,18 +51,11 @@ class Design:
 
     def forward(self, V: np.ndarray) -> Callable[[Any], np.ndarray]:
         """Return the function block -> [block - mean, constant] @ V, of shape (rows, K)."""
-        weights = np.ascontiguousarray(V[:-1], dtype=self.dtype)
-        offset = (self.constant * V[-1] - self.mean @ V[:-1]).astype(self.dtype)
-        few = SMALL_PRODUCT // max(1, weights.size)
-        rows_each = few if few >= 16 else self.shape[0]
+        weights, offset = self._on_features(V)
+        multiply = times(weights, self.shape[0])
 
         def products(block: Any) -> np.ndarray:
-            if issparse(block):
-                out: np.ndarray = block @ weights
-            else:
-                out = np.empty((block.shape[0], weights.shape[1]), weights.dtype)
-                for rows in slices(block.shape[0], rows_each):
-                    np.matmul(block[rows], weights, out=out[rows])
+            out = multiply(block)
             out += offset
             return out
 
@@ -77,16 +67,40 @@ class Design:
         ``part(rows)`` returns the rows of R, then anything to be summed.
         """
 
+        n = self.shape[0]
+
         def products(rows: Rows) -> tuple[Any, ...]:
             R, *rest = part(rows)
-            block = rows.features
-            inner = block.T @ R if issparse(block) else (R.T @ block).T  # the order BLAS is faster in
+            inner = transposed_times(rows.features, R, n)
             return (inner, R.sum(axis=0, dtype=np.float64), *rest)
 
         self.n_passes += 1
         inner, total, *rest = self.state.sum(products, coarse=coarse)
-        inner -= np.outer(self.mean, total)
-        return (np.vstack([inner, self.constant * total]), *rest)
+        return (self._from_mean(inner, total), *rest)
+
+    def both_ways(self, name: str, V: np.ndarray, active: Callable[[Rows], np.ndarray]) -> tuple[np.ndarray, ...]:
+        """Return AᵀBAV and VᵀAᵀBAV, column by column, where A = [φ - mean, constant], and B is diagonal.
+
+        ``active(rows)`` gives the diagonals of B, of shape (rows, K). The rows keep AV under this name.
+        """
+        multiply = both_ways(*self._on_features(V), self.shape[0])
+
+        def part(rows: Rows) -> tuple[np.ndarray, ...]:
+            rows[name], *sums = multiply(rows.features, active(rows))
+            return tuple(sums)
+
+        self.n_passes += 1
+        inner, total, squares = self.state.sum(part)
+        return self._from_mean(inner, total), squares
+
+    def _on_features(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what V is on features seen from zero: weights, and what is to be added to the products with them."""
+        offset = self.constant * V[-1] - self.mean @ V[:-1]
+        return np.ascontiguousarray(V[:-1], dtype=self.dtype), offset.astype(self.dtype)
+
+    def _from_mean(self, inner: np.ndarray, total: np.ndarray) -> np.ndarray:
+        """Return [φ - mean, constant]ᵀ @ R, given φᵀ @ R and the sums of R."""
+        return np.vstack([inner - np.outer(self.mean, total), self.constant * total])
 
     def product(self, name: str, V: np.ndarray) -> None:
         """Keep [φ - mean, constant] @ V, of shape (n, K), under this name."""

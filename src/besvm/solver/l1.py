@@ -1,6 +1,6 @@
 """All one-vs-rest squared-hinge SVMs with an L1 penalty at once: proximal Newton that sees only RowBlocks.
 
-For every column k the problem is that of eq. besvm_primal with the other norm,
+For every column k the problem is that of equation 6 with the other norm,
 
     minimize over w, b:   ‖w‖₁ [+ |b|]  +  C Σ_i c_i max(0, 1 - y_ik (φ_i·w + b))²
 
@@ -119,7 +119,7 @@ class _ProximalNewton(Columns):
 
     def __init__(self, state: RowState, problem: Problem, C: float, intercept: Intercept, limit: int) -> None:
         if not isinstance(state, LocalState):
-            raise ValueError("penalty='l1' needs its rows on one machine; take penalty='l2' on a cluster")
+            raise ValueError("penalty='l1' needs all rows on one machine; use penalty='l2' on a cluster")
         super().__init__(state, problem, C, intercept)
         self.models = [Model.empty(self.design, limit) for _ in problem.positive]
         self.stage = np.full(len(self.models), C)  # (k,) the C of every column at present

@@ -1,6 +1,6 @@
 """All one-vs-rest squared-hinge SVMs at once: preconditioned Newton-CG that sees only RowBlocks.
 
-For every column k the problem is eq. besvm_primal of the paper,
+For every column k the problem is equation 6 of the paper,
 
     minimize over w, b:   1/2 ‖w‖² [+ 1/2 b²]  +  C Σ_i c_i max(0, 1 - y_ik (φ_i·w + b))²
 
@@ -28,7 +28,7 @@ FIRST_GAP, GIVEN_GAP = 1e4, 1e2  # the gap that C is lowered to at first, at w =
 STAGE, STAGE_GAP = 4.0, 1.0  # C is raised by this factor once the duality gap is this small
 MAX_CG = 50  # steps of one Newton direction; the preconditioner makes three usual
 MAX_LINE = 30  # steps of one line search; four are usual
-EXPECTED = 10.0  # passes of a solve, times the root of what its Hessians vary by outside the preconditioner's span
+EXPECTED = 16.0  # passes of a solve, times the root of what its Hessians vary by outside the preconditioner's span
 MANY = 16  # passes of which enough are saved to pay for a preconditioner as costly as the first: about a third
 FORCING = 0.25  # a direction is good enough once its residual is this share of the gradient
 
@@ -186,7 +186,8 @@ class _Newton(Columns):
         """Return the preconditioner: larger than the last one, where that costs less than the passes it may save.
 
         Its cost grows as the square of the rank. The passes are those to be expected, or those that directions have
-        taken already since the last one was made.
+        taken already since the last one was made. What counts is how much the eigenvalues outside its span differ from
+        each other: if they are alike, however large, they cost none.
         """
         while True:
             if self.preconditioner is None and self.state.sparse:
@@ -194,10 +195,16 @@ class _Newton(Columns):
             elif self.preconditioner is None:
                 self.preconditioner = precondition(self.design, self.all_columns, int(self.rank))
             larger = min(2 * int(self.rank), self.last_rank)
-            passes = max(int(self.spent), EXPECTED * (self.C * self.preconditioner.rest) ** 0.5)
-            if larger <= self.rank or passes < MANY * (larger / self.first_rank) ** 2:
+            if larger <= self.rank or self._passes() < MANY * (larger / self.first_rank) ** 2:
                 return self.preconditioner
             self.rank, self.spent, self.preconditioner = np.array(larger), np.array(0), None
+
+    def _passes(self) -> float:
+        """Return the passes that were taken with this preconditioner, or are to be expected with it."""
+        if not isinstance(self.preconditioner, Preconditioner):
+            return 0.0
+        spread = (1 + self.C * self.preconditioner.rest) / (1 + self.C * self.preconditioner.least)
+        return max(int(self.spent), EXPECTED * spread**0.5)
 
     def _direction(self, preconditioner: Preconditioner | Diagonal) -> np.ndarray:
         """Return the Newton direction (D + 1, k), by conjugate gradients; the rows keep how it changes the margins."""
@@ -223,7 +230,7 @@ class _Newton(Columns):
             rz, last = (R * Z).sum(axis=0), rz
             P = Z + rz / np.maximum(last, np.finfo(float).tiny) * P
         self.spent = self.spent + len(lengths)
-        self.state.sum(_adding(lengths), features=False)
+        self.state.each(_adding(lengths))
         return X
 
     def _times_hessian(self, P: np.ndarray, lengths: list[np.ndarray]) -> tuple[Any, ...]:
@@ -231,16 +238,13 @@ class _Newton(Columns):
 
         The rows keep φ·P as "products", once those of the pass before are part of "change".
         """
-        forward, active_of, add = self.design.forward(P), active_weights(self.problem), _adding(lengths)
+        weights_of, add = active_weights(self.problem), _adding(lengths)
 
-        def part(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        def active(rows: Rows) -> np.ndarray:
             add(rows)
-            rows["products"] = forward(rows.features)
-            products = rows["products"]
-            weighted = active_of(rows) * products
-            return weighted, np.einsum("ij,ij->j", weighted, products, dtype=np.float64)
+            return weights_of(rows)
 
-        return self.design.backward(part)
+        return self.design.both_ways("products", P, active)
 
     def _line_search(self, direction: np.ndarray) -> np.ndarray:
         """Return the exact minimizer along the direction, column by column, from the kept slacks.
@@ -285,14 +289,13 @@ def active_weights(problem: Problem) -> Callable[[Rows], np.ndarray]:
     return lambda rows: (rows["slack"] > 0) * weights_of(rows)
 
 
-def _adding(lengths: list[np.ndarray]) -> Callable[[Rows], tuple[()]]:
+def _adding(lengths: list[np.ndarray]) -> Callable[[Rows], None]:
     """Return what adds the last products of the rows, times the last of the lengths, to the change of the margins."""
     alpha, first = lengths[-1] if lengths else None, len(lengths) == 1
 
-    def add(rows: Rows) -> tuple[()]:
+    def add(rows: Rows) -> None:
         if alpha is not None:
             change = alpha * rows["products"]
             rows["change"] = change if first else rows["change"] + change
-        return ()
 
     return add

@@ -34,6 +34,7 @@ class Preconditioner:
     coordinates: np.ndarray  # (m, r): rows @ vectors
     vectors: np.ndarray | None = None  # (D + 1, r), orthonormal; None: all directions there are
     rest: float = 0.0  # the eigenvalue of φᵀφ outside their span
+    least: float = 0.0  # what the eigenvalues there fall to, by the power of their number that they begin to fall with
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -109,7 +110,6 @@ class Diagonal:
     """The diagonals of the Hessians: what sparse features can afford, as no two of them go together much."""
 
     design: Design
-    rest = 0.0  # whatever it leaves, no larger one is at hand
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -137,10 +137,10 @@ def precondition(design: Design, problem: Problem, rank: int, seed: int = 0) -> 
         return Preconditioner(rows, boost, sample)
     blocks = MemoryBlocks(sample)
     stands_for = weights[rows] if boost is None else weights[rows] * boost
-    vectors, rest = _leading(blocks, stands_for.astype(sample.dtype), rank, seed)
+    vectors, rest, least = _leading(blocks, stands_for.astype(sample.dtype), rank, seed)
     vectors = vectors.astype(sample.dtype)
     coordinates = _joined(blocks.map(lambda at, block: block @ vectors, coarse=True))
-    return Preconditioner(rows, boost, coordinates, vectors, rest)
+    return Preconditioner(rows, boost, coordinates, vectors, rest, least)
 
 
 def _sample(weights: np.ndarray, wanted: int, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
@@ -156,13 +156,13 @@ def _sample(weights: np.ndarray, wanted: int, seed: int) -> tuple[np.ndarray, np
     return rows, 1 / chance[rows]
 
 
-def _leading(blocks: MemoryBlocks, weights: np.ndarray, rank: int, seed: int) -> tuple[np.ndarray, float]:
-    """Return about ``rank`` leading eigenvectors, orthonormal, and the last of their eigenvalues."""
+def _leading(blocks: MemoryBlocks, weights: np.ndarray, rank: int, seed: int) -> tuple[np.ndarray, float, float]:
+    """Return about ``rank`` leading eigenvectors, orthonormal, the last of their eigenvalues, and the least of all."""
     size = blocks.shape[1]
     rounding = float(np.sqrt(size) * np.finfo(blocks.dtype).eps)
     if 3 * rank >= size:  # the whole matrix is no dearer than a sketch of it
         values, vectors = np.linalg.eigh(_gram(blocks, weights))
-        return vectors[:, -rank:], float(max(values[-rank], rounding * values[-1], 0))
+        return vectors[:, -rank:], *_ends(values, rank, size, rounding)
     image, core = _sketch(blocks, weights, 2 * rank, seed)
     values, rotation = np.linalg.eigh((core + core.T) / 2)
     sound = values > rounding * values[-1]  # the others are rounding errors
@@ -170,7 +170,23 @@ def _leading(blocks: MemoryBlocks, weights: np.ndarray, rank: int, seed: int) ->
     del image
     values, rotation = np.linalg.eigh(half.T @ half)
     vectors = np.linalg.qr(half @ rotation[:, -rank:])[0]  # rounding has left the angles not quite right
-    return vectors, float(values[-rank] if len(values) > rank else rounding * values.max(initial=0))
+    return vectors, *_ends(values, rank, size, rounding)
+
+
+def _ends(values: np.ndarray, rank: int, size: int, rounding: float) -> tuple[float, float]:
+    """Return the eigenvalue at ``rank``, and what the last of all will be if they go on falling as they do there.
+
+    ``values`` are the largest ones, ascending, some more than ``rank`` of them if so many are known.
+    """
+    floor = rounding * values.max(initial=0)
+    further = min(len(values), rank + rank // 2)
+    if further <= rank:
+        return float(floor), 0.0
+    rest, next_one = max(values[-rank], floor), max(values[-further], floor)
+    if not next_one > 0:
+        return float(rest), 0.0
+    power = np.log(rest / next_one) / np.log(further / rank)
+    return float(rest), float(rest * (rank / size) ** power)
 
 
 def _sketch(blocks: MemoryBlocks, weights: np.ndarray, n_tests: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from besvm._support.extras import optional
-from besvm._support.validation import shown
+from besvm._support.parameters import shown
 from besvm.sources.streams import Stream
 
 BATCH = 1 << 14  # rows that are read at a time
@@ -50,16 +50,22 @@ class ParquetSource(Stream):
     def __init__(self, path: str | os.PathLike[str], columns: str | Sequence[str] | None = None) -> None:
         self.files = _files(Path(path))
         schema = self._opened(self.files[0]).schema_arrow
-        self.columns = [columns] if isinstance(columns, str) else list(columns or schema.names)
+        self.columns = [columns] if isinstance(columns, str) else list(schema.names if columns is None else columns)
         unknown = [name for name in self.columns if name not in schema.names]
         if unknown or not self.columns:
             raise ValueError(f"columns must be among {shown(schema.names)}, got {shown(unknown or self.columns)}")
+        twice = [name for name in self.columns if self.columns.count(name) > 1 or schema.names.count(name) > 1]
+        if twice:
+            raise ValueError(f"columns must have different names, got {shown(twice[0])} twice; name each once")
         self._groups, n = self._row_groups(schema)
         shape, dtype = _kind([schema.field(name) for name in self.columns])
         super().__init__((n, *shape), dtype)
 
     def column(self, name: str) -> np.ndarray:
         """Return a column, such as that of the classes, in memory."""
+        names = self._opened(self.files[0]).schema_arrow.names
+        if name not in names:
+            raise ValueError(f"name must be that of a column, one of {shown(names)}, got {shown(name)}")
         parts = [self._opened(file).read([name]).column(name).to_numpy() for file in self.files]
         return np.concatenate(parts)
 
@@ -87,7 +93,7 @@ class ParquetSource(Stream):
             other = [name for name in self.columns if name not in file.schema_arrow.names]
             if other or any(file.schema_arrow.field(name).type != schema.field(name).type for name in self.columns):
                 raise ValueError(
-                    f"all files of a Parquet data set must have the same columns, got others in {Path(path).name}; "
+                    f"all files of a Parquet data set must have the same columns, but {Path(path).name} has others; "
                     "move it elsewhere"
                 )
             for number in range(file.metadata.num_row_groups):
@@ -140,7 +146,7 @@ def _dtype(name: str, kind: Any) -> np.dtype[Any]:
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
         raise ValueError(
             f"columns must all be numbers, or one column of texts or of lists of a fixed size, got {kind} in {name!r}; "
-            "name the columns to be compared"
+            "name the columns to compare"
         )
     exact = np.can_cast(kind.to_pandas_dtype(), np.float32)
     return np.dtype(np.float32 if exact else np.float64)
@@ -150,7 +156,7 @@ def _numbers(column: Any, dtype: np.dtype[Any]) -> np.ndarray:
     n = len(column)
     if hasattr(column, "flatten") and hasattr(column.type, "list_size"):
         if column.null_count:
-            raise ValueError("a column of lists must have a list in every row, got rows without one; leave these out")
+            raise ValueError("a column of lists must have a list in every row, got rows without one; remove those rows")
         column = column.flatten()
     kind = optional("pyarrow", WHAT).from_numpy_dtype(dtype)
     return column.cast(kind, safe=False).to_numpy(zero_copy_only=False).reshape(n, -1)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
+from besvm._support.parameters import is_whole, shown
 from besvm._support.row_source import RowSource
-from besvm._support.validation import is_whole, shown
 
 
 class _Place(NamedTuple):
@@ -64,16 +65,19 @@ class Stream(RowSource):
 
     def _next(self, first: int, rest: Iterator[Any]) -> _Place:
         for block in rest:
-            if len(block):
+            if _length(block):
                 return _Place(first, block if self.dtype == object else np.asarray(block), rest)
-        raise ValueError(f"a source must keep its length, {len(self)} rows, got only {first}; say how many there are")
+        raise ValueError(
+            f"a source must keep its length, {len(self)} rows, got only {first}; pass the right number of rows, and "
+            "begin again from the first row whenever the blocks are asked for"
+        )
 
     def _check_end(self, place: _Place) -> None:
-        more = place.stop - len(self) or next((len(block) for block in place.rest if len(block)), 0)
+        more = place.stop - len(self) or next(filter(None, map(_length, place.rest)), 0)
         if more:
             raise ValueError(
                 f"a source must keep its length, {len(self)} rows, got at least {len(self) + more}; "
-                "say how many there are"
+                "pass the right number of rows"
             )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -84,12 +88,19 @@ class Stream(RowSource):
         self._lock = threading.Lock()
 
 
+def _length(block: Any) -> int:
+    """Return how many rows a block has; refuse what is none."""
+    if issparse(block) or not hasattr(block, "__len__"):
+        raise TypeError(f"blocks must be arrays, or lists of samples, got a {type(block).__name__}; convert them")
+    return len(block)
+
+
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
     shapes = sorted({part.shape[1:] for part in parts})
     if len(shapes) > 1:
         raise ValueError(
-            f"a source must keep the shape of its rows, got blocks of rows of shape {shapes[0]} and {shapes[1]}; "
-            "bring them to one"
+            f"all rows of a source must have the same shape, got blocks with rows of shape {shapes[0]} and "
+            f"{shapes[1]}; make them equal"
         )
     return np.concatenate(parts)
 
@@ -123,15 +134,15 @@ class BlockSource(Stream):
     def __init__(self, make_blocks: Callable[[], Iterable[Any]], n: int) -> None:
         if not callable(make_blocks):
             raise TypeError(
-                "make_blocks must be a function that returns a new iterator of blocks whenever it is called, got "
+                "make_blocks must be a function that returns a new iterator of blocks on every call, got "
                 f"{shown(make_blocks)}"
             )
         if not is_whole(n, 1):
             raise ValueError(f"n must be the number of rows, a whole number of at least 1, got {shown(n)}")
         self.make_blocks = make_blocks
-        first = next((block for block in make_blocks() if len(block)), None)
+        first = next((block for block in make_blocks() if _length(block)), None)
         if first is None:
-            raise ValueError(f"make_blocks must give {n} rows, got none")
+            raise ValueError(f"make_blocks must yield {n} rows, got none")
         items = isinstance(first, (list, tuple)) or np.asarray(first).dtype == object
         shape, dtype = ((), object) if items else (np.shape(first)[1:], np.asarray(first).dtype)
         super().__init__((n, *shape), dtype)

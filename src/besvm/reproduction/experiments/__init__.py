@@ -19,7 +19,7 @@ def experiments(names: list[str] | None = None) -> list[Experiment]:
     """Return the experiments of these names (all, if none are given), in the order of the page."""
     unknown = [name for name in names or [] if name not in MODULES]
     if unknown:
-        raise ValueError(f"no experiment is called {unknown[0]!r}; there are {', '.join(MODULES)}")
+        raise ValueError(f"there is no experiment {unknown[0]!r}; choose from {', '.join(MODULES)}")
     return [_experiment(name) for name in MODULES if not names or name in names]
 
 

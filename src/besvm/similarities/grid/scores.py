@@ -93,7 +93,7 @@ def _spectrum(shape: tuple[int, int], z: np.ndarray) -> _Spectrum:
 
 
 def rigid_scores(basis: np.ndarray, rigid: Displacements, exemplar_moves: bool) -> Fill:
-    """Score by eq. sim:rigid: one matrix product per frequency, which costs less than one per displacement.
+    """Score by equation 11: one matrix product per frequency, which costs less than one per displacement.
 
     z and -z share their sums: with e the even, o the odd one, the best of R(z) + e + o and R(-z) + e - o is
     e + (R(z) + R(-z))/2 + abs(o + (R(z) - R(-z))/2).
@@ -134,7 +134,7 @@ def _pack_spectrum(exemplars: np.ndarray) -> np.ndarray:
 
 
 def deformable_scores(basis: np.ndarray, rigid: Displacements, local: Displacements, exemplar_moves: bool) -> Fill:
-    """Score by eq. sim:nonrigid: multiply every pair of cells that can meet, once, then take the maxima."""
+    """Score by equation 12: multiply every pair of cells that can meet, once, then take the maxima."""
     h, w = basis.shape[1:3]
     local_table, _ = local.within(np.inf, np.inf)
     far = (local_table.shape[0] // 2, local_table.shape[1] // 2)

@@ -8,7 +8,6 @@ all the rest is plain numba. plain_tile does the same without them, and tile.py 
 Import this module only inside the function that needs it.
 """
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,67 +15,26 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from besvm._support.vector_code import Vectors, loop, pointer
+
 SAMPLES = 6
 EXEMPLARS = 16
 TILE = SAMPLES * EXEMPLARS  # a tile is stored sample by sample: entry [i * EXEMPLARS + j]
 
-_VECTOR = ir.VectorType(ir.FloatType(), EXEMPLARS)
-_FUSED = ("contract",)  # a product and a sum may become one fused instruction
+_vectors = Vectors(EXEMPLARS)
 
 
-def _pointer(context: Any, builder: ir.IRBuilder, kind: Any, array: Any, offset: Any) -> Any:
-    """Point at element ``offset`` of a flat array."""
-    return builder.gep(context.make_array(kind)(context, builder, array).data, [offset])
+def _load(builder: ir.IRBuilder, address: Any, row: int = 0) -> Any:
+    """Load line ``row`` of the tile at ``address`` (a line beyond the last belongs to the next tile)."""
+    return _vectors.load(builder, address, row * EXEMPLARS)
 
 
-def _load(builder: ir.IRBuilder, pointer: Any, row: int = 0) -> Any:
-    """Load line ``row`` of the tile at ``pointer`` (a line beyond the last belongs to the next tile)."""
-    at = builder.gep(pointer, [ir.IntType(64)(row * EXEMPLARS)])
-    return builder.load(builder.bitcast(at, _VECTOR.as_pointer()), align=4)
-
-
-def _store(builder: ir.IRBuilder, vector: Any, pointer: Any, row: int) -> None:
-    at = builder.gep(pointer, [ir.IntType(64)(row * EXEMPLARS)])
-    builder.store(vector, builder.bitcast(at, _VECTOR.as_pointer()), align=4)
-
-
-def _splat(builder: ir.IRBuilder, number: Any) -> Any:
-    """Repeat one number over a whole vector."""
-    undefined = ir.Constant(_VECTOR, ir.Undefined)
-    first = builder.insert_element(undefined, number, ir.IntType(32)(0))
-    lanes = ir.Constant(ir.VectorType(ir.IntType(32), EXEMPLARS), [0] * EXEMPLARS)
-    return builder.shuffle_vector(first, undefined, lanes)
+def _store(builder: ir.IRBuilder, vector: Any, address: Any, row: int) -> None:
+    _vectors.store(builder, vector, address, row * EXEMPLARS)
 
 
 def _max(builder: ir.IRBuilder, a: Any, b: Any) -> Any:
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
-
-
-def _loop(
-    builder: ir.IRBuilder, start: Any, stop: Any, state: Sequence[Any], step: Callable[[Any, list[Any]], list[Any]]
-) -> list[Any]:
-    """``for k in range(start, stop): state = step(k, state)``, with the state in registers throughout."""
-    before = builder.block
-    body = builder.append_basic_block("body")
-    after = builder.append_basic_block("after")
-    builder.cbranch(builder.icmp_signed("<", start, stop), body, after)
-
-    builder.position_at_end(body)
-    k = builder.phi(start.type)
-    inside = [builder.phi(value.type) for value in state]
-    stepped = step(k, inside)
-    following = builder.add(k, start.type(1))
-    for phi, first, again in zip([k, *inside], [start, *state], [following, *stepped], strict=True):
-        phi.add_incoming(first, before)
-        phi.add_incoming(again, body)
-    builder.cbranch(builder.icmp_signed("<", following, stop), body, after)
-
-    builder.position_at_end(after)
-    outside = [builder.phi(value.type) for value in state]
-    for phi, first, last in zip(outside, state, stepped, strict=True):
-        phi.add_incoming(first, before)
-        phi.add_incoming(last, body)
-    return outside
 
 
 @intrinsic
@@ -87,20 +45,22 @@ def _dot_products(typing_context, samples, sample_at, basis, basis_at, depth, ou
 
     def generate(context, builder, signature, arguments):
         samples, sample_at, basis, basis_at, depth, out, out_at = arguments
-        samples = _pointer(context, builder, signature.args[0], samples, sample_at)
-        basis = _pointer(context, builder, signature.args[2], basis, basis_at)
-        out = _pointer(context, builder, signature.args[5], out, out_at)
+        samples = pointer(context, builder, signature.args[0], samples, sample_at)
+        basis = pointer(context, builder, signature.args[2], basis, basis_at)
+        out = pointer(context, builder, signature.args[5], out, out_at)
         integer = depth.type
 
         def step(k: Any, sums: list[Any]) -> list[Any]:
             exemplars = _load(builder, builder.gep(basis, [builder.mul(k, integer(EXEMPLARS))]))
             descriptor = builder.gep(samples, [builder.mul(k, integer(SAMPLES))])
             entries = [builder.load(builder.gep(descriptor, [integer(i)])) for i in range(SAMPLES)]
-            products = [builder.fmul(_splat(builder, entry), exemplars, flags=_FUSED) for entry in entries]
-            return [builder.fadd(product, total, flags=_FUSED) for product, total in zip(products, sums, strict=True)]
+            return [
+                _vectors.add_product(builder, total, _vectors.splat(builder, entry), exemplars)
+                for entry, total in zip(entries, sums, strict=True)
+            ]
 
-        zeros = [ir.Constant(_VECTOR, [0.0] * EXEMPLARS)] * SAMPLES
-        for i, total in enumerate(_loop(builder, integer(0), depth, zeros, step)):
+        zeros = [_vectors.zero] * SAMPLES
+        for i, total in enumerate(loop(builder, integer(0), depth, zeros, step)):
             _store(builder, total, out, i)
         return context.get_dummy_value()
 
@@ -117,24 +77,24 @@ def _add_best(typing_context, dots, dots_at, offsets, n_offsets, values, total, 
     def generate(context, builder, signature, arguments):
         dots, dots_at, offsets, n_offsets, values, total, total_at = arguments
         nothing = dots_at.type(0)
-        dots = _pointer(context, builder, signature.args[0], dots, dots_at)
-        offsets = _pointer(context, builder, signature.args[2], offsets, nothing)
-        total = _pointer(context, builder, signature.args[5], total, total_at)
+        dots = pointer(context, builder, signature.args[0], dots, dots_at)
+        offsets = pointer(context, builder, signature.args[2], offsets, nothing)
+        total = pointer(context, builder, signature.args[5], total, total_at)
         if has_values:
-            values = _pointer(context, builder, signature.args[4], values, nothing)
+            values = pointer(context, builder, signature.args[4], values, nothing)
 
         def scores(k: Any) -> list[Any]:
             tile = builder.gep(dots, [builder.load(builder.gep(offsets, [k]))])
             products = [_load(builder, tile, i) for i in range(SAMPLES)]
             if not has_values:  # the sums would cost as much as the maxima
                 return products
-            value = _splat(builder, builder.load(builder.gep(values, [k])))
+            value = _vectors.splat(builder, builder.load(builder.gep(values, [k])))
             return [builder.fadd(product, value) for product in products]
 
         def step(k: Any, best: list[Any]) -> list[Any]:
             return [_max(builder, *pair) for pair in zip(scores(k), best, strict=True)]
 
-        for i, best in enumerate(_loop(builder, nothing.type(1), n_offsets, scores(nothing), step)):
+        for i, best in enumerate(loop(builder, nothing.type(1), n_offsets, scores(nothing), step)):
             _store(builder, builder.fadd(_load(builder, total, i), best), total, i)
         return context.get_dummy_value()
 
@@ -152,8 +112,8 @@ def _add_best_of_nine(typing_context, dots, dots_at, row_stride, n_rows, total, 
 
     def generate(context, builder, signature, arguments):
         dots, dots_at, row_stride, n_rows, total, total_at, total_stride = arguments
-        dots = _pointer(context, builder, signature.args[0], dots, dots_at)
-        total = _pointer(context, builder, signature.args[4], total, total_at)
+        dots = pointer(context, builder, signature.args[0], dots, dots_at)
+        total = pointer(context, builder, signature.args[4], total, total_at)
         integer = row_stride.type
 
         def best_of_row(y: Any, i: int) -> Any:
@@ -175,7 +135,7 @@ def _add_best_of_nine(typing_context, dots, dots_at, row_stride, n_rows, total, 
             first = [best_of_row(integer(0), i) for i in lines]
             second = [best_of_row(integer(1), i) for i in lines]
             both = [_max(builder, *pair) for pair in zip(first, second, strict=True)]
-            _loop(builder, integer(0), n_rows, [*second, *both], step)
+            loop(builder, integer(0), n_rows, [*second, *both], step)
         return context.get_dummy_value()
 
     return signature, generate

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from besvm._support.parameters import check_choice, check_common, is_whole, shown
 from besvm._support.rows import check_one_shape
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import check_choice, check_common, is_whole, shown
 from besvm.similarities.contract import Similarity, diagonal, register
 from besvm.similarities.grid import scores
 from besvm.similarities.grid.scores import Displacements, Penalty
@@ -197,7 +197,7 @@ class GridSimilarity(Similarity):
 
 @register("rigid")
 class Rigid(GridSimilarity):
-    """The best match of two grids over translations of the whole grid (eq. sim:rigid of the paper).
+    """The best match of two grids over translations of the whole grid (equation 11 of the paper).
 
     K_R(x, y) = max over z of R(z) + Σ_c φ(x, c)ᵀ φ(y, c + z), with z in {-radius, …, radius}² and φ(y, ·) zero outside
     the frame, for the sample x and the exemplar y.
@@ -238,7 +238,7 @@ class Rigid(GridSimilarity):
 
 @register("deformable")
 class Deformable(GridSimilarity):
-    """The best match of two grids whose cells may also move one by one (eq. sim:nonrigid of the paper).
+    """The best match of two grids whose cells may also move one by one (equation 12 of the paper).
 
     K_L(x, y) = max over z_R of R(z_R) + Σ_c max over z_L of R(z_L) + φ(x, c)ᵀ φ(y, c + z_R + z_L), with z_R in
     {-rigid, …, rigid}², z_L in {-local, …, local}² and φ(y, ·) zero outside the frame: a cell that meets nothing there
@@ -293,12 +293,12 @@ def _as_grids(items: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
     A = np.asarray(items)
     if A.ndim != 4 or 0 in A.shape[1:] or A.dtype.kind not in "biuf":
         raise ValueError(
-            "grids must come as an array of real numbers of shape (items, height, width, descriptor), got "
+            "grids must be an array of real numbers of shape (items, height, width, descriptor), got "
             f"{A.dtype} of shape {A.shape}; reshape it, or compute descriptors first (besvm.FHOG)"
         )
     if shape is not None and A.shape[1:] != shape:
         raise ValueError(
-            f"grids must have shape {shape} (height, width, descriptor) like the exemplars, "
+            f"grids must have shape {shape} (height, width, descriptor), as the exemplars do, "
             f"got {A.shape[1:]}; compute both with the same cell size and descriptor"
         )
     return A

@@ -1,25 +1,22 @@
 """Which compiled loop scores grids whose cells move one by one: SIMD vectors, or plain numba where they fail."""
 
-import os
-import warnings
 from functools import cache
 from types import ModuleType
 
 import numpy as np
 
-PLAIN = "BESVM_PLAIN_KERNELS"
+from besvm._support.trial import plain_asked, works
 
 
 def tile_module(penalized: bool) -> ModuleType:
     """Return the module whose ``deformable_tile``, SAMPLES and EXEMPLARS to use.
 
     SIMD is tried once for each of the two cases, which are compiled separately. Where it fails, a warning says so and
-    plain numba stands in, with the same scores in up to twice the time. The environment variable BESVM_PLAIN_KERNELS=1
-    asks for that from the start, in case the trial itself should crash.
+    plain numba stands in, with the same scores in up to twice the time.
     """
     from besvm.similarities.grid import plain_tile
 
-    if os.environ.get(PLAIN) or not _simd_works(penalized):
+    if plain_asked() or not _simd_works(penalized):
         return plain_tile
     from besvm.similarities.grid import simd_tile
 
@@ -28,19 +25,8 @@ def tile_module(penalized: bool) -> ModuleType:
 
 @cache
 def _simd_works(penalized: bool) -> bool:
-    try:
-        right = _score_right(penalized)
-        reason = "they give wrong numbers"
-    except Exception as error:  # numba, llvmlite and LLVM each have their own ways to fail
-        right, reason = False, f"{type(error).__name__}: {error}"
-    if not right:
-        warnings.warn(
-            f"the SIMD kernels of Deformable don't work on this machine ({reason}); plain numba gives the same "
-            f"scores, in up to twice the time. Set {PLAIN}=1 to use it without this warning",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-    return right
+    instead = "plain numba is used instead. It gives the same scores and takes up to twice as long"
+    return works("Deformable", lambda: _score_right(penalized), instead)
 
 
 def _score_right(penalized: bool) -> bool:

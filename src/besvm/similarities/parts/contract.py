@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.parameters import check_flag, shown
 from besvm._support.rows import n_rows, take
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import check_flag, shown
 from besvm.similarities.contract import Similarity
 from besvm.similarities.lookup import resolve
 from besvm.similarities.match import Match
@@ -89,7 +89,7 @@ def cut(n: int, regions: int) -> list[slice]:
 class PartSimilarity(Similarity):
     """Abstract: the exemplar is a piece of a sample, and s(b, x) tells how well it fits the best place of another.
 
-    That is eq. indef_sim of the paper, with the place as the latent variable. An exemplar gives ``columns_each``
+    That is equation 7 of the paper, with the place as the latent variable. An exemplar gives ``columns_each``
     columns side by side: one for each region of the sample that the piece is looked for in, and each way to pool.
 
     A subclass says how pieces are cut (:meth:`draw`) and looked for (``against``, :meth:`alignment`).

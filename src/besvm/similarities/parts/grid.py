@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.parameters import is_number, is_whole, shown
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows
-from besvm._support.validation import is_number, is_whole, shown
 from besvm.similarities.contract import register
 from besvm.similarities.parts.contract import Pieces, VectorParts, Vectors, cut
 from besvm.similarities.parts.pooling import PLACES
@@ -22,7 +22,7 @@ class Parts(VectorParts):
     """How well a patch of one image matches the best place of another, region by region.
 
     The exemplar b is a ``size`` x ``size`` piece of a training image, or of a grid of descriptors such as FHOG's;
-    s_r(b, x) = max over the places z in region r of k(b, x_z), with ``regions`` x ``regions`` regions (eq. indef_sim
+    s_r(b, x) = max over the places z in region r of k(b, x_z), with ``regions`` x ``regions`` regions (equation 7
     of the paper, with the place as the latent variable). By default, pieces are compared as [1]_ does: contrast
     normalized, whitened, and by the cosine of the angle between them.
 
@@ -133,8 +133,8 @@ class Parts(VectorParts):
     def behind(self, features: Any) -> "Parts":
         if self.mirror and not hasattr(features, "mirror_order"):
             raise ValueError(
-                "mirror=True needs to know how the features change in the mirror: those of Pixels, CellColor and FHOG "
-                f"are known, those of {type(features).__name__} are not"
+                "mirror=True works with the features of Pixels, CellColor and FHOG, got those of "
+                f"{type(features).__name__}; use one of the three, or mirror=False"
             )
         self._order = getattr(features, "mirror_order", None)
         return self
@@ -198,8 +198,8 @@ class Parts(VectorParts):
         if isinstance(samples, np.ndarray) and samples.dtype != object:
             if samples.ndim != 4:
                 raise ValueError(
-                    "grids must come as an array of shape (items, height, width, values), or as a list of arrays "
-                    f"(height, width, values), got {samples.shape}; of images, take features=Pixels()"
+                    "grids must be an array of shape (items, height, width, values), or a list of arrays "
+                    f"(height, width, values), got {samples.shape}; for images, use features=Pixels()"
                 )
             grids: Any = np.ascontiguousarray(samples, dtype=np.float32)
             numbers = range(min(1, len(grids)))
@@ -215,7 +215,8 @@ class Parts(VectorParts):
         sound = np.isfinite(squares)
         if not sound.all():
             raise ValueError(
-                f"grids must hold finite numbers, small enough to square in float32; grid {sound.argmin()} does not"
+                f"grids must hold finite numbers that are small enough to square in float32, but grid {sound.argmin()} "
+                "does not"
             )
         return grids
 
@@ -244,26 +245,27 @@ class Parts(VectorParts):
     def _check_grid(self, grid: np.ndarray, number: int, first: np.ndarray) -> None:
         if grid.ndim != 3 or grid.shape[2] != first.shape[2]:
             raise ValueError(
-                f"grids must have shape (height, width, values) with as many values each, got {first.shape} and, as "
-                f"number {number}, {grid.shape}; bring gray and color images to one kind first"
+                "grids must have shape (height, width, values) with the same number of values, but grid 0 has "
+                f"{first.shape} and grid {number} has {grid.shape}; make all images gray or all color first"
             )
         if min(grid.shape[:2]) < self.size:
             raise ValueError(
                 f"parts of {self.size} x {self.size} must be no larger than the samples, but sample {number} is "
-                f"{grid.shape[0]} x {grid.shape[1]}; take smaller parts"
+                f"{grid.shape[0]} x {grid.shape[1]}; use smaller parts"
             )
         places = [(side - self.size) // self.stride + 1 for side in grid.shape[:2]]
         if min(places) < self.regions:
             raise ValueError(
-                f"{self.regions} x {self.regions} regions are finer than the {places[0]} x {places[1]} places that "
-                f"parts of {self.size} x {self.size} have in sample {number}; take fewer regions or smaller parts"
+                f"there must be no more regions than places for a part, but parts of {self.size} x {self.size} have "
+                f"{places[0]} x {places[1]} places in sample {number}, got {self.regions} x {self.regions} regions; "
+                "use fewer regions or smaller parts"
             )
 
     def _as_pieces(self, basis: Any) -> np.ndarray:
         pieces = np.ascontiguousarray(basis, dtype=np.float32)
         if pieces.ndim != 4 or pieces.shape[1:3] != (self.size, self.size):
             raise ValueError(
-                f"parts must come as an array of shape (parts, {self.size}, {self.size}, values), got {pieces.shape}"
+                f"parts must be an array of shape (parts, {self.size}, {self.size}, values), got {pieces.shape}"
             )
         return pieces
 
@@ -289,8 +291,8 @@ class Parts(VectorParts):
             check_is_fitted(self, "components_")
             if values.shape[1] != len(self.mean_):
                 raise ValueError(
-                    f"pieces must have {len(self.mean_)} values like those the whitening was learned from, "
-                    f"got {values.shape[1]}; bring gray and color images to one kind first"
+                    f"pieces must have {len(self.mean_)} values like those used in fit, "
+                    f"got {values.shape[1]}; make all images gray or all color first"
                 )
             values, shift = np.dot(values, self.components_), self.mean_ @ self.components_
         if self.similarity is None:

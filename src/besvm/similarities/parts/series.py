@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.parameters import is_number, is_whole, shown
 from besvm._support.rows import evenly_spaced, n_rows
-from besvm._support.validation import is_number, is_whole, shown
 from besvm.similarities.contract import register
 from besvm.similarities.parts.contract import Pieces, VectorParts, Vectors, cut
 from besvm.similarities.parts.pooling import PLACES
@@ -24,7 +24,7 @@ class SeriesParts(VectorParts):
     """How well a piece of one time series matches the best place of another.
 
     The exemplar b is ``length`` moments of a training series, ``dilation`` apart; s(b, x) = max over all places z of
-    k(b, x_z) (eq. indef_sim of the paper, with the place as the latent variable), with k(b, w) = -log(d² / 2 + 0.005).
+    k(b, x_z) (equation 7 of the paper, with the place as the latent variable), with k(b, w) = -log(d² / 2 + 0.005).
     Of z-normalized pieces, d² / 2 is one minus the correlation; of others, half the squared distance of the pieces in
     units of the standard deviation of the series, per value. The series may have several channels, which move
     together, and different lengths.
@@ -176,8 +176,8 @@ class SeriesParts(VectorParts):
         for number, one in enumerate(series):
             if one.shape[1] < self.length:
                 raise ValueError(
-                    f"parts of {self.length} moments must be no longer than the series, but series {number} has "
-                    f"{one.shape[1]}; take shorter parts"
+                    f"parts of {self.length} time points must be no longer than the series, but series {number} has "
+                    f"{one.shape[1]}; use shorter parts"
                 )
         return series
 
@@ -211,7 +211,7 @@ class SeriesParts(VectorParts):
         values = values[:, None] if values.ndim == 2 else values
         if values.ndim != 3 or values.shape[2] != self.length:
             raise ValueError(
-                f"parts must come as an array (parts, {self.length}) or (parts, channels, {self.length}), "
+                f"parts must be an array (parts, {self.length}) or (parts, channels, {self.length}), "
                 f"got {(pieces if plain else pieces['values']).shape}"
             )
         if plain:
@@ -219,7 +219,9 @@ class SeriesParts(VectorParts):
             pieces["values"], pieces["dilation"], pieces["normalized"] = values, 1, self.normalized > 0
         wrong = (pieces["dilation"] < 1) | (pieces["dilation"] > STEPS[-1])
         if wrong.any():  # compiled code would read outside of the series
-            raise ValueError(f"the dilation of a part must be 1 to {STEPS[-1]}, got {pieces['dilation'][wrong][0]}")
+            raise ValueError(
+                f"the dilation of a part must be from 1 to {STEPS[-1]}, got {pieces['dilation'][wrong][0]}"
+            )
         return pieces
 
     def _scaling(self, normalized: bool, n_channels: int) -> tuple[bool, np.float32, np.float32]:

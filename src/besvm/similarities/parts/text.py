@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from besvm._support.validation import is_whole, shown
+from besvm._support.parameters import is_whole, shown
 from besvm.similarities.contract import register
 from besvm.similarities.lookup import resolve
 from besvm.similarities.parts.contract import PartSimilarity, Pieces, Placement, cut
@@ -19,7 +19,7 @@ COLUMNS = 256  # of the vectors by which a selector compares pieces: one for sev
 class TextParts(PartSimilarity):
     """How well a piece of one text matches the best place of another.
 
-    The exemplar b is ``length`` characters of a training text, and s(b, x) its best local match in x (eq. indef_sim of
+    The exemplar b is ``length`` characters of a training text, and s(b, x) its best local match in x (equation 7 of
     the paper, with the place as the latent variable): that of :class:`PartialRatio`, between 0 and 1. A text that is
     shorter is a piece as a whole.
 

@@ -19,10 +19,16 @@ class ERP(Warping):
     Parameters
     ----------
     window : float or None, default=None
+        How far from the diagonal moments may be paired, as a share of the shorter length, as in :class:`DTW`; None:
+        anywhere.
     g : float, default=0.0
         The value that a moment is compared with if it is left out, in every channel.
-    channels, how, scale
-        As in :class:`DTW`, and ``window`` too. Distances of values with several channels are Euclidean.
+    channels : {"dependent", "independent"}, default="dependent"
+        Whether all channels are warped together, by Euclidean distances, or each by itself and the distances added.
+    how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
+        What makes a similarity of the distance; see :class:`FromDistance`.
+    scale : float or "auto", default="auto"
+        What the distance is divided by first; "auto" takes it from the training samples.
 
     Examples
     --------
@@ -63,13 +69,17 @@ class MSM(Warping):
     Parameters
     ----------
     window : float or None, default=None
+        How far from the diagonal moments may be paired, as a share of the shorter length, as in :class:`DTW`; None:
+        anywhere.
     c : float, default=1.0
         What a split or a merge costs, at least.
     channels : {"independent", "dependent"}, default="independent"
         Each channel by itself, by absolute differences, and the distances added; or all together, as in aeon by squared
         distances.
-    how, scale
-        As in :class:`DTW`, and ``window`` too.
+    how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
+        What makes a similarity of the distance; see :class:`FromDistance`.
+    scale : float or "auto", default="auto"
+        What the distance is divided by first; "auto" takes it from the training samples.
 
     Examples
     --------
@@ -114,12 +124,18 @@ class TWE(Warping):
     Parameters
     ----------
     window : float or None, default=None
+        How far from the diagonal moments may be paired, as a share of the shorter length, as in :class:`DTW`; None:
+        anywhere.
     nu : float, default=0.001
         What a moment of time costs, the stiffness.
     lmbda : float, default=1.0
         What a step in one series alone costs further.
-    channels, how, scale
-        As in :class:`DTW`, and ``window`` too. Distances of values with several channels are Euclidean.
+    channels : {"dependent", "independent"}, default="dependent"
+        Whether all channels are warped together, by Euclidean distances, or each by itself and the distances added.
+    how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
+        What makes a similarity of the distance; see :class:`FromDistance`.
+    scale : float or "auto", default="auto"
+        What the distance is divided by first; "auto" takes it from the training samples.
 
     Examples
     --------
@@ -165,10 +181,16 @@ class LCSS(Warping):
     Parameters
     ----------
     window : float or None, default=None
+        How far from the diagonal moments may be paired, as a share of the shorter length, as in :class:`DTW`; None:
+        anywhere.
     epsilon : float, default=1.0
         How far apart values may be that are alike.
-    channels, how, scale
-        As in :class:`DTW`, and ``window`` too. Distances of values with several channels are Euclidean.
+    channels : {"dependent", "independent"}, default="dependent"
+        Whether all channels are warped together, by Euclidean distances, or each by itself and the distances added.
+    how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
+        What makes a similarity of the distance; see :class:`FromDistance`.
+    scale : float or "auto", default="auto"
+        What the distance is divided by first; "auto" takes it from the training samples.
 
     Examples
     --------
@@ -214,11 +236,17 @@ class EDR(Warping):
     Parameters
     ----------
     window : float or None, default=None
+        How far from the diagonal moments may be paired, as a share of the shorter length, as in :class:`DTW`; None:
+        anywhere.
     epsilon : float or None, default=None
         How far apart values may be that are alike; None: a quarter of the standard deviation of the series that varies
         more.
-    channels, how, scale
-        As in :class:`DTW`, and ``window`` too. Distances of values with several channels are Euclidean.
+    channels : {"dependent", "independent"}, default="dependent"
+        Whether all channels are warped together, by Euclidean distances, or each by itself and the distances added.
+    how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
+        What makes a similarity of the distance; see :class:`FromDistance`.
+    scale : float or "auto", default="auto"
+        What the distance is divided by first; "auto" takes it from the training samples.
 
     Examples
     --------

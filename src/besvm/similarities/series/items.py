@@ -4,8 +4,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from besvm._support.parameters import is_number, shown
 from besvm._support.rows import n_rows, whole_series
-from besvm._support.validation import is_number, shown
 
 NUMBERS = "biuf"
 LARGEST = 1e15  # so that squared differences can be added up in float32
@@ -33,8 +33,8 @@ def as_series(X: Any) -> Series:
     for number, one in enumerate(series):
         if len(one) != len(series[0]):
             raise ValueError(
-                f"series must have as many channels each, but series 0 has {len(series[0])} and series {number} has "
-                f"{len(one)}; an array of a series has shape (moments,) or (channels, moments)"
+                f"series must have the same number of channels, but series 0 has {len(series[0])} and series {number} "
+                f"has {len(one)}; an array of one series has shape (time points,) or (channels, time points)"
             )
     return series
 
@@ -65,16 +65,19 @@ def _one(item: Any, number: int) -> np.ndarray:
     try:
         values = np.asarray(_unmasked(item))
     except ValueError:
-        raise ValueError(f"the channels of a series must be equally long; those of series {number} are not") from None
+        raise ValueError(
+            f"the channels of a series must be equally long, but those of series {number} are not"
+        ) from None
     if values.dtype.kind == "O":
         values = _from_objects(values, number)
     if values.dtype.kind not in NUMBERS or values.ndim not in (1, 2):
         got = shown(item) if values.ndim == 0 or values.dtype.kind not in NUMBERS else f"shape {values.shape}"
         raise ValueError(
-            f"a series must be an array of numbers, (moments,) or (channels, moments); series {number} is {got}"
+            f"a series must be an array of numbers, (time points,) or (channels, time points), but series {number} is "
+            f"{got}"
         )
     if values.size == 0:
-        raise ValueError(f"series must not be empty, but series {number} is; leave it out")
+        raise ValueError(f"series must not be empty, but series {number} is; remove it")
     values = np.atleast_2d(values)
     sound = _sound(values)
     if not sound.all():
@@ -97,7 +100,7 @@ def _from_objects(values: np.ndarray, number: int) -> np.ndarray:
     for value in values.ravel():
         if not (is_number(value) or isinstance(value, (float, np.floating, bool, np.bool_))):
             raise ValueError(
-                f"series must hold numbers, but series {number} has {shown(value)}; fill it in or leave it out"
+                f"series must hold numbers, but series {number} has {shown(value)}; fill it in, or remove the series"
             )
     return values.astype(np.float64)
 
@@ -105,14 +108,14 @@ def _from_objects(values: np.ndarray, number: int) -> np.ndarray:
 def _refuse_values(values: np.ndarray, sound: np.ndarray, number: int) -> NoReturn:
     channel, moment = (int(place) for place in np.argwhere(~sound)[0])
     value = values[channel, moment]
-    where = f"at moment {moment}" + (f" of channel {channel}" if len(values) > 1 else "")
+    where = f"at time point {moment}" + (f" of channel {channel}" if len(values) > 1 else "")
     if np.isfinite(value):
         raise ValueError(
             f"series must hold numbers small enough to square in float32, but series {number} has {value:g} {where}; "
             "scale them down"
         )
     raise ValueError(
-        f"series must hold finite numbers, but series {number} has {value} {where}; fill in what is missing"
+        f"series must hold finite numbers, but series {number} has {value} {where}; fill in missing values"
     )
 
 

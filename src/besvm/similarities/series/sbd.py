@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from besvm._support.parameters import check_choice, check_flag
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import check_choice, check_flag
 from besvm.similarities.contract import register
 from besvm.similarities.distance import Distances, DistanceSimilarity
 from besvm.similarities.match import Match, moved
@@ -29,8 +29,10 @@ class SBD(DistanceSimilarity):
         Center every channel and divide it by its standard deviation first.
     channels : {"independent", "dependent"}, default="independent"
         Each channel at its own best shift, and the mean of the distances, as in aeon; or all at the same shift.
-    how, scale
-        As in :class:`DTW`.
+    how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
+        What makes a similarity of the distance; see :class:`FromDistance`.
+    scale : float or "auto", default="auto"
+        What the distance is divided by first; "auto" takes it from the training samples.
 
     Examples
     --------
@@ -141,8 +143,10 @@ class SeriesEuclidean(DistanceSimilarity):
 
     Parameters
     ----------
-    how, scale
-        As in :class:`DTW`.
+    how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
+        What makes a similarity of the distance; see :class:`FromDistance`.
+    scale : float or "auto", default="auto"
+        What the distance is divided by first; "auto" takes it from the training samples.
 
     Examples
     --------
@@ -194,6 +198,7 @@ def _check_one_length(samples: Series, exemplars: Series) -> None:
     for number, one in enumerate(samples if exemplars else []):
         if one.shape[1] != exemplars[0].shape[1]:
             raise ValueError(
-                f"series must have one length to be compared moment by moment, but an exemplar has "
-                f"{exemplars[0].shape[1]} moments and series {number} has {one.shape[1]}; take 'dtw', which warps them"
+                "series must have the same length to be compared point by point, but an exemplar has "
+                f"{exemplars[0].shape[1]} time points and series {number} has {one.shape[1]}; use 'dtw' for different "
+                "lengths"
             )

@@ -67,8 +67,14 @@ class DDTW(Warping):
 
     Parameters
     ----------
-    window, channels, how, scale
+    window : float or None, default=None
         As in :class:`DTW`; the band is that of the slopes, two fewer than moments.
+    channels : {"dependent", "independent"}, default="dependent"
+        Whether all channels are warped together, or each by itself and the distances added.
+    how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
+        What makes a similarity of the distance; see :class:`FromDistance`.
+    scale : float or "auto", default="auto"
+        What the distance is divided by first; "auto" takes it from the training samples.
 
     Examples
     --------
@@ -100,8 +106,8 @@ class DDTW(Warping):
         for number, one in enumerate(series):
             if one.shape[1] < 3:
                 raise ValueError(
-                    f"slopes need series of at least 3 moments, but series {number} has {one.shape[1]}; leave it out, "
-                    "or compare by 'dtw'"
+                    f"series must have at least 3 time points to have slopes, but series {number} has {one.shape[1]}; "
+                    "remove it, or use 'dtw'"
                 )
             x = one.astype(np.float64)
             before, here, after = x[:, :-2], x[:, 1:-1], x[:, 2:]
@@ -118,10 +124,16 @@ class WDTW(Warping):
     Parameters
     ----------
     window : float or None, default=None
+        How far from the diagonal moments may be paired, as a share of the shorter length, as in :class:`DTW`; None:
+        anywhere.
     g : float, default=0.05
         How steeply the weight grows with the lag; 0 weighs all alike.
-    channels, how, scale
-        As in :class:`DTW`, and ``window`` too.
+    channels : {"dependent", "independent"}, default="dependent"
+        Whether all channels are warped together, or each by itself and the distances added.
+    how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
+        What makes a similarity of the distance; see :class:`FromDistance`.
+    scale : float or "auto", default="auto"
+        What the distance is divided by first; "auto" takes it from the training samples.
 
     Examples
     --------

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from besvm._support.parameters import check_choice, is_number, shown
 from besvm._support.threads import slices, thread_map
-from besvm._support.validation import check_choice, is_number, shown
 from besvm.similarities.distance import Distances, DistanceSimilarity
 from besvm.similarities.match import Match
 from besvm.similarities.series.items import Series, as_series, by_length, check_channels
@@ -86,8 +86,8 @@ class Warping(DistanceSimilarity):
         series = self._prepared([a, b])
         if len(self._views(series)) > 1:
             raise ValueError(
-                f"channels='independent' gives each of {len(series[0])} channels its own path; take one channel, or "
-                "channels='dependent'"
+                f"there is no single path, because channels='independent' gives each of the {len(series[0])} channels "
+                "its own; pass one channel, or use channels='dependent'"
             )
         x, (y,) = self._samples(series[0][None]), self._packed(series[1:], lanes=1)
         several, constant = self._of_vectors(series), np.float32(self.constant)
@@ -133,8 +133,8 @@ class Warping(DistanceSimilarity):
         """Return series as they are compared; the parameters are checked."""
         if self.window is not None and not (is_number(self.window) and 0 <= self.window <= 1):
             raise ValueError(
-                f"window must be None or a share of the length between 0 and 1, got {shown(self.window)}; w moments of "
-                "n are w / n"
+                f"window must be None or a share of the length between 0 and 1, got {shown(self.window)}; for w of n "
+                "time points, use w / n"
             )
         check_choice("channels", self.channels, CHANNELS)
         for name, least in self.at_least.items():
