@@ -15,7 +15,7 @@ from math import ceil, log
 from pathlib import Path
 from typing import Any
 
-from besvm.blocks.cluster import ADDED
+from besvm.blocks.cluster_tasks import ADDED
 
 FOLDER = Path(__file__).parent.parent / "docs" / "benchmarks"
 ROWS, EXEMPLARS, CLASSES = 10**9, 10**4, 10

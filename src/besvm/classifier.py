@@ -27,10 +27,11 @@ from besvm.blocks.fill import by_blocks, filled
 from besvm.blocks.fill_cluster import filled_on
 from besvm.blocks.half import HALF
 from besvm.blocks.plan import plan_training
-from besvm.expand import Expander, FeatureMap, fit_expander, learn_feature_map, mark_input, training_set
+from besvm.blocks.state import Values
+from besvm.expand import Expander, FeatureMap, fit_expander, learn_feature_map, mark_input, targets_of
 from besvm.expand.resume import Resumable
 from besvm.linear import MarginClassifier, check_c
-from besvm.measures import TunableMeasures, as_measures
+from besvm.measures import TunableMeasures, as_measures, compares_vectors
 from besvm.normalize import Normalization, as_normalization
 from besvm.solver.one_vs_one import largest_pair
 from besvm.solver.one_vs_rest import n_columns
@@ -199,18 +200,22 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         check_c(self.C)  # before anything is computed
         check_choice("storage_dtype", self.storage_dtype, STORAGE_DTYPES)
         measures = as_measures(self.measures)
-        X, vectors, classes, labels, weights = training_set(self, measures, X, y, sample_weight, by_blocks=True)
-        resumable = None if self.checkpoint is None else Resumable(self, X, classes[labels], weights)
-        rng = make_rng(self.random_state) if resumable is None else resumable.rng(self.random_state)
+        vectors = compares_vectors(measures)
         with workers(self.n_jobs), client_for(self.client, X) as client:
-            expander = fit_expander(X, classes[labels], measures, self.basis, rng, weights, self.memory_limit)
+            X = check_vectors(self, X, vectors, by_blocks=True)
+            classes, labels, weights, y, has_rows = targets_of(X, y, self.class_weight, sample_weight, client)
+            resumable = None if self.checkpoint is None else Resumable(self, X, classes, labels, weights)
+            rng = make_rng(self.random_state) if resumable is None else resumable.rng(self.random_state)
+            expander = fit_expander(X, y, measures, self.basis, rng, weights, self.memory_limit)
+            del y  # of which the numbers are enough
             checkpoint = None if resumable is None else resumable.of(expander)
             more = {"client": client, "storage_dtype": self.storage_dtype, "checkpoint": checkpoint}
             expanded = self._expanded(expander, X, classes, labels, weights, **more)
             with expanded as (feature_map, blocks, options):
                 model = self._train(blocks, classes, labels, weights, checkpoint=checkpoint, **options)
-        self._remember(feature_map, model, classes, labels[weights > 0])
-        self.basis_labels_ = self._map.expander.labels_of_rows(classes[labels])
+            self._remember(feature_map, model, classes, has_rows)
+            known = self._map.expander.labels_of_rows(labels)
+            self.basis_labels_ = [None if numbers is None else classes[numbers] for numbers in known]
         self._vectors = vectors
         return self
 
@@ -220,8 +225,8 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         expander: Expander,
         X: Any,
         classes: np.ndarray,
-        labels: np.ndarray,
-        weights: np.ndarray,
+        labels: Values,
+        weights: Values,
         fill: Callable[..., RowBlocks] = filled,
         held: int = 0,
         client: Any = None,
@@ -237,14 +242,15 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         width, itemsize = expander.width, expander.dtype.itemsize
         beside = held + normalization.takes(expander.widths, n, itemsize) + expander.exemplar_bytes
         options: dict[str, Any] = {}
+        if client is not None:
+            check_cluster(self.penalty, self.multi_class if len(classes) > 2 else "ovr")
         if self.multi_class != "ovr" and len(classes) > 2:
-            beside += itemsize * width * largest_pair(labels)
+            beside += itemsize * width * largest_pair(np.asarray(labels))
             if self.multi_class == "ovo-pair-basis":
                 options["basis_labels"] = _labels_of_columns(expander, labels, classes)
         columns = n_columns(n, len(classes), self.probability or self.C == "auto")
         stored = None if storage_dtype is None else HALF.itemsize
         if client is not None:
-            check_cluster(self.penalty, self.multi_class if len(classes) > 2 else "ovr")
             chosen = plan_on(client, n, width, itemsize, columns, stored)
         else:
             chosen = plan_training(
@@ -273,11 +279,11 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
             feature_map = learn_feature_map(expander, blocks, normalization, X, labels, weights)
             yield feature_map, blocks, {"memory": chosen.solver_options, **options}
 
-    def _remember(self, feature_map: FeatureMap, model: LinearModel, classes: np.ndarray, used: np.ndarray) -> None:
-        """Keep what was learned; ``used`` are the class numbers of the rows that weigh anything."""
+    def _remember(self, feature_map: FeatureMap, model: LinearModel, classes: np.ndarray, has_rows: np.ndarray) -> None:
+        """Keep what was learned; ``has_rows`` says whether any row of a class weighs anything."""
         if self.penalty == "l1":
             feature_map, model = _without_unused(feature_map, model)
-        self._take(classes, used, model)
+        self._take(classes, has_rows, model)
         self._map = feature_map
         self.basis_rows_ = [measure.rows for measure in feature_map.expander.measures]
         self.basis_parts_ = [measure.pieces for measure in feature_map.expander.measures]
@@ -361,7 +367,7 @@ def _without_unused(feature_map: FeatureMap, model: LinearModel) -> tuple[Featur
     return (kept, model) if kept is feature_map else (kept, replace(model, coef=model.coef[:, used]))
 
 
-def _labels_of_columns(expander: Expander, labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def _labels_of_columns(expander: Expander, labels: Values, classes: np.ndarray) -> np.ndarray:
     """Return the class of every column; no two classes may be without one."""
     own = np.concatenate(expander.basis_labels(labels))
     without = np.setdiff1d(np.arange(len(classes)), own)

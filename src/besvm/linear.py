@@ -22,6 +22,7 @@ from besvm._support.validation import check_classes, check_weights, forget, vali
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.blocks.checkpoint import Checkpoint
 from besvm.blocks.fill import by_blocks
+from besvm.blocks.state import Values
 from besvm.blocks.stores import SourceBlocks, SparseBlocks, rows_per_block
 from besvm.solver.design import Intercept
 from besvm.solver.journal import Journal
@@ -114,8 +115,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         self,
         blocks: RowBlocks,
         classes: np.ndarray,
-        labels: np.ndarray,
-        weights: np.ndarray,
+        labels: Values,
+        weights: Values,
         memory: dict[str, Any] | None = None,
         checkpoint: Checkpoint | None = None,
         **options: Any,
@@ -134,12 +135,12 @@ class MarginClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         train: Callable[..., LinearModel] = fit_linear if self.multi_class == "ovr" or len(classes) == 2 else fit_pairs
         return train(blocks, labels, len(classes), weights, training, **options)
 
-    def _take(self, classes: np.ndarray, used: np.ndarray, model: LinearModel) -> None:
-        """Remember what was learned; ``used`` are the class numbers of the rows that weigh anything."""
+    def _take(self, classes: np.ndarray, has_rows: np.ndarray, model: LinearModel) -> None:
+        """Remember what was learned; ``has_rows`` says whether any row of a class weighs anything."""
         ending = model.ending
         self.classes_ = classes
         self._one_vs_one = self.multi_class != "ovr" and len(classes) > 2
-        self._penalty, self._has_rows = self.penalty, np.bincount(used, minlength=len(classes)) > 0
+        self._penalty, self._has_rows = self.penalty, has_rows
         self.coef_, self.intercept_ = model.coef, model.intercept
         forget(self, "probability_slope_", "pairs_", "C_path_")
         self.C_ = float(self.C) if model.path is None else model.path.best
@@ -263,7 +264,7 @@ class LinearSVMClassifier(MarginClassifier):
         with workers(self.n_jobs):
             start = self._last_solution(X, classes) if self.warm_start else None
             model = self._train(_as_blocks(X), classes, labels, weights, start=start)
-        self._take(classes, labels[weights > 0], model)
+        self._take(classes, np.bincount(labels[weights > 0], minlength=len(classes)) > 0, model)
         return self
 
     def _last_solution(self, X: Any, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

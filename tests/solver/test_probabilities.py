@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 
 from besvm import BESVMClassifier, LinearSVMClassifier
 from besvm.blocks import MemoryBlocks
-from besvm.solver.calibration import N_FOLDS, folds, most_likely_slope
+from besvm.solver.calibration import N_FOLDS, deal_folds, most_likely_slope
 from besvm.solver.problem import Problem
 from stores import STORES, make
 
@@ -19,7 +19,7 @@ from stores import STORES, make
 def folds_of(X, y, weights=None, blocks=None):
     weights = np.ones(len(y)) if weights is None else weights
     n_classes = int(y.max()) + 1
-    return folds(blocks or MemoryBlocks(X), Problem(y, np.arange(n_classes), weights), n_classes)
+    return deal_folds(blocks or MemoryBlocks(X), Problem(y, np.arange(n_classes), weights), n_classes).of_rows
 
 
 def unit_rows(rng, n=200):

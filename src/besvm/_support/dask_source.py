@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from besvm._support.extras import optional
 from besvm._support.public import public
-from besvm._support.row_source import RowSource, is_dask, row_numbers
+from besvm._support.row_source import Add, Part, RowSource, is_dask, row_numbers, sums_of
 
 
 @public("besvm.sources")
@@ -87,6 +88,26 @@ class DaskSource(RowSource):
         picked = self._joined(found) if found else self[:0]
         return [picked[place] for place in places] if self.dtype == object else picked[places]
 
+    def sums(self, fn: Part, each: int, add: Add, beside: Any = None) -> tuple[Any, ...]:
+        """Return what ``add`` makes of ``fn`` of the rows, computed where the partitions are."""
+        import dask
+
+        numbers = [range(*ends) for ends in pairwise(self.ends)]
+        spans = [slice(rows.start, rows.stop) for rows in numbers]
+        values = [None] * len(spans) if beside is None else _cut_to(beside, spans)
+        send = dask.delayed(_sums_of_part, pure=False)
+        tasks = [
+            send(fn, part, rows, each, add, own)
+            for part, rows, own in zip(self.partitions, numbers, values, strict=True)
+        ]
+        return add(dask.compute(*tasks))
+
+    def hashes(self, fn: Callable[[Any], str]) -> list[str]:
+        """Return ``fn`` of the rows of every partition, computed where it is: one text for each."""
+        import dask
+
+        return list(dask.compute(*[dask.delayed(_of_rows, pure=False)(fn, part) for part in self.partitions]))
+
     def _joined(self, parts: Sequence[Any]) -> Any:
         return [item for part in parts for item in part] if self.dtype == object else np.concatenate(parts)
 
@@ -122,6 +143,19 @@ def _head(part: Any) -> Any:
     if hasattr(part, "iloc"):
         return part.iloc[:1]
     return part[:1] if isinstance(part, np.ndarray) else list(part)[:1]
+
+
+def _cut_to(values: Any, spans: list[slice]) -> list[Any]:
+    """Return the values of blocks of rows: parts of an array, or what a source sends."""
+    return values.cut(spans) if isinstance(values, RowSource) else [values[some] for some in spans]
+
+
+def _sums_of_part(fn: Part, part: Any, numbers: range, each: int, add: Add, values: Any) -> tuple[Any, ...]:
+    return sums_of(fn, as_samples(part), numbers, each, add, values)
+
+
+def _of_rows(fn: Callable[[Any], str], part: Any) -> str:
+    return fn(as_samples(part))
 
 
 def _cut(part: Any, first: int, stop: int) -> Any:

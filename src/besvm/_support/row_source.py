@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import index
 from typing import Any
 
@@ -15,6 +15,9 @@ from besvm._support.public import public
 
 READ_BYTES = 1 << 23  # that are read at a time
 NEAR_BYTES = 1 << 16  # rows that lie no farther apart are read in one go, with what lies between them
+
+Part = Callable[[int, Any, Any], tuple[Any, ...]]  # of the number of the first of some rows, these, and values of each
+Add = Callable[[Iterable[tuple[Any, ...]]], tuple[Any, ...]]
 
 
 @public("besvm.sources")
@@ -111,6 +114,18 @@ class RowSource(ABC):
             done += len(run)
         return out if np.array_equal(places, np.arange(len(out))) else out[places]
 
+    def sums(self, fn: Part, each: int, add: Add, beside: Any = None) -> tuple[Any, ...]:
+        """Return what ``add`` makes of all ``fn(first, rows, values)``, at most so many rows ``each`` time.
+
+        ``values`` are those of ``beside`` that belong to the rows, if it is given: an array, or a source. Where the
+        rows are elsewhere, the function goes there; what it gives must be small.
+        """
+        return sums_of(fn, self, range(len(self)), each, add, beside)
+
+    def cut(self, rows: Sequence[slice]) -> list[Any]:
+        """Return blocks of rows, as they are sent to where others are."""
+        return [self[some] for some in rows]
+
     def _checked(self, first: int, stop: int) -> Any:
         """Read rows, and refuse others than were promised."""
         if self.dtype == object:
@@ -133,6 +148,14 @@ class RowSource(ABC):
                 f"a source must keep its type, {self.dtype}, got {block.dtype} from row {first} on; convert the blocks"
             )
         return block.astype(self.dtype, copy=False)
+
+
+def sums_of(fn: Part, rows: Any, numbers: range, each: int, add: Add, beside: Any) -> tuple[Any, ...]:
+    """Return what ``add`` makes of ``fn`` of rows, which have these numbers, at most so many ``each`` time."""
+    return add(
+        fn(numbers[first], rows[first : first + each], None if beside is None else beside[first : first + each])
+        for first in range(0, len(rows), each)
+    )
 
 
 def row_numbers(rows: Any, n: int) -> np.ndarray:
@@ -228,22 +251,33 @@ class Vectors(RowSource):
         self.source = source
 
     def read(self, first: int, stop: int) -> np.ndarray:
-        return self._finite(self.source[first:stop], range(first, stop))
+        return _finite(self.source[first:stop], self.dtype, range(first, stop))
 
     def take(self, rows: Any) -> np.ndarray:
-        return self._finite(self.source.take(rows), rows)
+        return _finite(self.source.take(rows), self.dtype, rows)
 
-    def _finite(self, rows: np.ndarray, numbers: Any) -> np.ndarray:
-        block: np.ndarray = rows.astype(self.dtype, copy=False)
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = block.sum()  # looks for NaN and infinity without an array of true and false
-        if not np.isfinite(total):
-            finite = np.isfinite(block).reshape(len(block), -1).all(axis=1)
-            if not finite.all():
-                row = int(finite.argmin())
-                wrong = block[row][~np.isfinite(block[row])][0]
-                raise ValueError(f"X must be finite, got {wrong} in row {numbers[row]}; remove or replace such rows")
-        return block
+    def sums(self, fn: Part, each: int, add: Add, beside: Any = None) -> tuple[Any, ...]:
+        """Return what ``add`` makes of ``fn`` of the rows, where they are."""
+        dtype = self.dtype
+
+        def checked(first: int, rows: Any, values: Any) -> tuple[Any, ...]:
+            return fn(first, _finite(np.asarray(rows), dtype, range(first, first + len(rows))), values)
+
+        return self.source.sums(checked, each, add, beside)
+
+
+def _finite(rows: np.ndarray, dtype: Any, numbers: Any) -> np.ndarray:
+    """Return rows in this dtype; refuse those that are not finite, by their numbers."""
+    block: np.ndarray = rows.astype(dtype, copy=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = block.sum()  # looks for NaN and infinity without an array of true and false
+    if not np.isfinite(total):
+        finite = np.isfinite(block).reshape(len(block), -1).all(axis=1)
+        if not finite.all():
+            row = int(finite.argmin())
+            wrong = block[row][~np.isfinite(block[row])][0]
+            raise ValueError(f"X must be finite, got {wrong} in row {numbers[row]}; remove or replace such rows")
+    return block
 
 
 def unchecked(X: Any) -> Any:

@@ -166,20 +166,37 @@ def check_classes(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     refuse_no_rows(y, "y")
     check_labels_present(y)
     y = column_or_1d(y, warn=True)
-    if len(y) != n_rows(X):
-        raise ValueError(
-            f"X and y must have the same length; found inconsistent numbers of samples: "
-            f"{n_rows(X)} rows and {len(y)} labels"
-        )
+    refuse_other_length(n_rows(X), len(y))
     check_classification_targets(y)
     classes, labels = np.unique(y, return_inverse=True)
+    refuse_one_class(classes)
+    return classes, labels.astype(label_dtype(len(classes)))
+
+
+def refuse_other_length(n: int, n_labels: int) -> None:
+    """Refuse another number of labels than of rows."""
+    if n != n_labels:
+        raise ValueError(
+            f"X and y must have the same length; found inconsistent numbers of samples: {n} rows and {n_labels} labels"
+        )
+
+
+def refuse_one_class(classes: np.ndarray) -> None:
+    """Refuse labels that are all the same."""
     if len(classes) < 2:
         raise ValueError(f"y must hold at least two classes, got only one class: {classes[0]!s}")
-    return classes, labels.astype(np.int16 if len(classes) < FEW_CLASSES else np.intp)
 
 
-def check_labels_present(y: Any) -> None:
-    """Refuse labels that are missing (None, NaN, pd.NA, pd.NaT), infinite, complex, or texts among numbers."""
+def label_dtype(n_classes: int) -> np.dtype[Any]:
+    """Return the dtype of the numbers of so many classes."""
+    return np.dtype(np.int16 if n_classes < FEW_CLASSES else np.intp)
+
+
+def check_labels_present(y: Any, first: int = 0) -> None:
+    """Refuse labels that are missing (None, NaN, pd.NA, pd.NaT), infinite, complex, or texts among numbers.
+
+    They are those of the rows from ``first`` on.
+    """
     # NumPy would make texts of all that is in a list with a text, of NaN too
     y = np.asarray(y, dtype=object if isinstance(y, (list, tuple)) else None)
     if y.dtype.kind == "O":
@@ -193,7 +210,8 @@ def check_labels_present(y: Any) -> None:
     if missing.any():
         place = int(missing.argmax())
         raise ValueError(
-            f"y must hold a label for every row: it contains {y.ravel()[place]} in row {place // (y.size // len(y))}, "
+            f"y must hold a label for every row: it contains {y.ravel()[place]} in row "
+            f"{first + place // (y.size // len(y))}, "
             f"{missing.sum()} missing in all; leave these rows out"
         )
     texts = [isinstance(label, str) for label in y.ravel()] if y.dtype.kind == "O" else []
@@ -220,41 +238,61 @@ def check_weights(
     if weights.max() > LARGEST_C:
         raise ValueError(f"sample_weight must be at most {LARGEST_C:g}, got {weights.max():g}; scale all weights down")
     if class_weight is not None:
-        own = compute_class_weight(class_weight, classes=classes, y=classes[labels])
-        wrong = np.flatnonzero(~(own >= 0) | np.isinf(own))
-        if len(wrong):
-            raise ValueError(
-                f"class_weight must be a finite number of at least 0 for every class, "
-                f"got {own[wrong[0]]:g} for class {classes[wrong[0]]!s}"
-            )
+        own = class_weights(class_weight, classes, np.bincount(labels, minlength=len(classes)))
         weights = weights * own[labels].astype(dtype)
-    here = np.unique(labels[weights > 0])
+    check_two_weigh(classes, np.bincount(labels[weights > 0], minlength=len(classes)))
+    return weights
+
+
+def class_weights(class_weight: Any, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return what the rows of each class weigh, of which there are so many."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        own = counts.sum() / (len(classes) * counts)
+    else:
+        own = compute_class_weight(class_weight, classes=classes, y=classes)
+    wrong = np.flatnonzero(~(own >= 0) | np.isinf(own))
+    if len(wrong):
+        raise ValueError(
+            f"class_weight must be a finite number of at least 0 for every class, "
+            f"got {own[wrong[0]]:g} for class {classes[wrong[0]]!s}"
+        )
+    return np.asarray(own)
+
+
+def check_two_weigh(classes: np.ndarray, counts: np.ndarray) -> None:
+    """Refuse rows of fewer than two classes, of which so many weigh anything."""
+    here = np.flatnonzero(counts)
     if len(here) < 2:
         raise ValueError(
             "rows of at least two classes must weigh more than 0, "
             + (f"got only one class: {classes[here[0]]!s}" if len(here) else "got none")
         )
-    return weights
 
 
 def check_sample_weight(sample_weight: Any, n: int, dtype: Any) -> np.ndarray:
     """Return what each of the ``n`` rows weighs: 1 by default, one number for all, or a finite number >= 0 for each."""
+    weights = sound_weights(1 if sample_weight is None else sample_weight, dtype)
+    weights = np.full(n, weights) if weights.ndim == 0 else weights
+    if len(weights) != n:
+        raise ValueError(f"sample_weight must hold a weight for each of the {n} rows, got {len(weights)}")
+    if not weights.any():
+        raise ValueError("sample_weight must be above zero for some rows, got only zeros")
+    return weights
+
+
+def sound_weights(sample_weight: Any, dtype: Any, first: int = 0) -> np.ndarray:
+    """Return one weight for all rows, or those of the rows from ``first`` on; all must be finite and at least 0."""
     try:
-        weights = np.asarray(1 if sample_weight is None else sample_weight)
+        weights = np.asarray(sample_weight)
         weights = weights.astype(dtype, casting="unsafe" if weights.dtype.kind in "O" else "same_kind")
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"sample_weight must be numbers, got {shown(sample_weight)}") from None
-    if weights.ndim == 0:
-        weights = np.full(n, weights)
     if weights.ndim > 1:
         raise ValueError(f"sample_weight must be 1-D, a weight for each row, got an array of shape {weights.shape}")
-    if len(weights) != n:
-        raise ValueError(f"sample_weight must hold a weight for each of the {n} rows, got {len(weights)}")
     wrong = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
     if len(wrong):
-        raise ValueError(f"sample_weight must be finite and at least 0, got {weights[wrong[0]]:g} for row {wrong[0]}")
-    if not weights.any():
-        raise ValueError("sample_weight must be above zero for some rows, got only zeros")
+        value = weights.ravel()[wrong[0]]
+        raise ValueError(f"sample_weight must be finite and at least 0, got {value:g} for row {first + wrong[0]}")
     return weights
 
 

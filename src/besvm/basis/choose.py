@@ -1,9 +1,11 @@
 """What a user may pass as ``basis``, and the rows or exemplars it means."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Set
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -13,7 +15,8 @@ from scipy.sparse import issparse
 from besvm._support.parameters import is_whole, shown
 from besvm._support.row_source import RowSource
 from besvm._support.rows import items, n_rows, take
-from besvm.basis.contract import BasisSelector, RandomBasis, check_size
+from besvm.basis.contract import BasisSelector, BlindSelector, RandomBasis, RowClasses, check_size, subsample
+from besvm.blocks.state import Values
 from besvm.similarities.contract import Similarity
 
 AUTO_SIZE = 1000
@@ -32,15 +35,43 @@ class Candidates:
     """What there is to choose from: the training rows, their classes, and what each weighs."""
 
     X: Any
-    y: np.ndarray | None
+    y: Any  # an array, None, or RowClasses where they are not in memory
     similarity: Similarity  # of the raw samples
-    weights: np.ndarray | None = None
+    weights: Values | None = None
     room: float = np.inf  # bytes that choosing may take
+
+    @property
+    def elsewhere(self) -> RowClasses | None:
+        """The classes of the rows, if they are not in memory."""
+        return self.y if isinstance(self.y, RowClasses) else None
 
     @property
     def rows(self) -> np.ndarray:
         """The rows that weigh anything: only they may be chosen, since a weight of 0 is as good as no row."""
-        return np.arange(n_rows(self.X)) if self.weights is None else np.flatnonzero(self.weights)
+        return np.arange(n_rows(self.X)) if self.weights is None else np.flatnonzero(np.asarray(self.weights))
+
+    @property
+    def n(self) -> int:
+        """How many rows weigh anything."""
+        return len(self.rows) if self.elsewhere is None else sum(self.elsewhere.sizes)
+
+    def some(self, at_most: int, rng: np.random.Generator) -> np.ndarray:
+        """Return the rows that weigh anything, or ``at_most`` of them at random, in ascending order."""
+        if self.elsewhere is None:
+            return subsample(self.rows, at_most, rng)
+        n = self.n
+        ranks = np.arange(n) if n <= at_most else np.sort(rng.choice(n, at_most, replace=False))
+        return self.elsewhere.together().rows_at([ranks])[0]
+
+    def first(self) -> np.ndarray:
+        """Return the first row that weighs anything."""
+        return self.rows[:1] if self.elsewhere is None else self.elsewhere.together().rows_at([np.arange(1)])[0]
+
+    def here(self) -> Candidates:
+        """Return the same with all classes and weights in memory, for who looks at all of them."""
+        if self.elsewhere is None:
+            return self
+        return replace(self, y=np.asarray(self.y), weights=None if self.weights is None else np.asarray(self.weights))
 
 
 class _Choice(ABC):
@@ -102,6 +133,9 @@ class _Selected(_Choice):
     selector: Any
 
     def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
+        if among.elsewhere is not None and isinstance(self.selector, BlindSelector):
+            return Chosen(self.selector.choose(among.elsewhere, rng))
+        among = among.here()
         X, y, rows = among.X, among.y, among.rows
         if len(rows) < n_rows(X):  # the others it does not even see
             X, y = among.similarity.subset(X, rows), None if y is None else y[rows]
@@ -121,12 +155,16 @@ class _Auto(_Choice):
     """
 
     def __call__(self, among: Candidates, rng: np.random.Generator) -> Chosen:
-        X, rows = among.X, among.rows
+        X = among.X
         if among.similarity.precomputed:
             columns = np.arange(X.shape[1])
             return Chosen(columns) if X.shape[0] == X.shape[1] else Chosen(None, columns)
-        select = RandomBasis(min(AUTO_SIZE, len(rows)))
-        rows = rows[select(rows, None if among.y is None else among.y[rows], among.similarity, rng)]
+        select = RandomBasis(min(AUTO_SIZE, among.n))
+        if among.elsewhere is None:
+            rows = among.rows
+            rows = rows[select(rows, None if among.y is None else among.y[rows], among.similarity, rng)]
+        else:
+            rows = select.choose(among.elsewhere, rng)
         if among.similarity.vectors:
             rows = rows[_first_of_copies(X, rows)]
         return Chosen(rows)

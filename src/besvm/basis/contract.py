@@ -1,8 +1,11 @@
 """What chooses a basis: the selector's contract, how many rows of which class, and the selectors that never look."""
 
+from __future__ import annotations
+
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,6 +15,8 @@ from besvm._support.rows import n_rows
 from besvm._support.validation import check_block
 from besvm.blocks.plan import check_fits
 from besvm.similarities.contract import Similarity
+
+R = TypeVar("R", bound="RowClasses")
 
 
 class BasisSelector(BaseEstimator, ABC):  # type: ignore[misc]
@@ -50,25 +55,65 @@ def check_room(what: str, need: int, room: float) -> None:
         check_fits(what, need, room, "a smaller basis")
 
 
+class RowClasses(ABC):
+    """The rows to choose from, class by class: how many there are of each, and which they are.
+
+    Rows on a cluster stay there: only the numbers of those that are chosen come here.
+    """
+
+    labels: Any  # the classes, or None: all rows are in one
+    sizes: Sequence[int]  # how many rows of each class weigh anything
+
+    @abstractmethod
+    def rows_at(self, ranks: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the numbers of rows: of every class those at some ranks, counted in ascending order."""
+
+    @abstractmethod
+    def together(self) -> RowClasses:
+        """Return all rows as one class."""
+
+
+class ClassesHere(RowClasses):
+    """The classes of rows that are in memory, by the label of each; None: there are n rows of one class."""
+
+    def __init__(self, n: int, y: np.ndarray | None) -> None:
+        self.n = n
+        self.labels = None if y is None else np.unique(y)
+        self.rows = [np.arange(n)] if y is None else [np.flatnonzero(y == label) for label in self.labels]
+        self.sizes = [len(rows) for rows in self.rows]
+
+    def rows_at(self, ranks: Sequence[np.ndarray]) -> list[np.ndarray]:
+        return [rows[some] for rows, some in zip(self.rows, ranks, strict=True)]
+
+    def together(self) -> ClassesHere:
+        return ClassesHere(self.n, None)
+
+
 def pools_of(selector: Any, n: int, y: np.ndarray | None) -> list[tuple[np.ndarray, int]]:
     """Return the rows of every class (or all of them, without classes), and how many a selector wants of each."""
+    classes, quotas = _quotas(selector, ClassesHere(n, y))
+    return list(zip(classes.rows, quotas, strict=True))
+
+
+def _quotas(selector: Any, classes: R) -> tuple[R, list[int]]:
+    """Return the classes that a selector keeps apart, and how many rows it wants of each."""
     if (selector.n is None) == (selector.per_class is None):
         raise ValueError(
             f"{type(selector).__name__} must have either n or per_class, not both or neither, got {shown(selector)}"
         )
     check_common(selector)
     check_flag("warn", selector.warn)
-    if selector.per_class is None and not getattr(selector, "balanced", True):
-        y = None
-    rows_of = [np.arange(n)] if y is None else [np.flatnonzero(y == label) for label in np.unique(y)]
+    warn = selector.warn
     if selector.per_class is None:
-        wanted = _wanted("n", selector.n, n, "rows to choose from", selector.warn)
-        return list(zip(rows_of, _even_shares(wanted, [len(rows) for rows in rows_of]), strict=True))
-    if y is None:
+        if not getattr(selector, "balanced", True):
+            classes = classes.together()  # type: ignore[assignment]
+        wanted = _wanted("n", selector.n, sum(classes.sizes), "rows to choose from", warn)
+        return classes, _even_shares(wanted, list(classes.sizes))
+    if classes.labels is None:
         raise ValueError("per_class needs class labels; pass y, or use n instead")
     what = "rows of class {} to choose from"
-    size, warn = selector.per_class, selector.warn
-    return [(rows, _wanted("per_class", size, len(rows), what.format(y[rows[0]]), warn)) for rows in rows_of]
+    sizes = zip(classes.labels, classes.sizes, strict=True)
+    return classes, [_wanted("per_class", selector.per_class, n, what.format(k), warn) for k, n in sizes]
 
 
 def check_size(name: str, size: Any) -> None:
@@ -110,7 +155,23 @@ def subsample(rows: np.ndarray, at_most: int, rng: np.random.Generator) -> np.nd
     return rows if len(rows) <= at_most else np.sort(rng.choice(rows, at_most, replace=False))
 
 
-class RandomBasis(BasisSelector):
+class BlindSelector(BasisSelector):
+    """Abstract: a selector that looks at the classes of the rows alone, wherever these are."""
+
+    @abstractmethod
+    def ranks(self, sizes: Sequence[int], quotas: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
+        """Return which rows of each class, by rank, given how many there are and how many are wanted."""
+
+    def choose(self, classes: RowClasses, rng: np.random.Generator) -> np.ndarray:
+        """Return the numbers of the chosen rows, in ascending order."""
+        classes, quotas = _quotas(self, classes)
+        return np.sort(np.concatenate(classes.rows_at(self.ranks(classes.sizes, quotas, rng))))
+
+    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
+        return self.choose(ClassesHere(n_rows(X), y), rng)
+
+
+class RandomBasis(BlindSelector):
     """Rows drawn at random ("Rand" in the paper).
 
     Parameters
@@ -143,12 +204,11 @@ class RandomBasis(BasisSelector):
         self.balanced = balanced
         self.warn = warn
 
-    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
-        pools = pools_of(self, n_rows(X), y)
-        return np.sort(np.concatenate([rng.choice(rows, quota, replace=False) for rows, quota in pools]))
+    def ranks(self, sizes: Sequence[int], quotas: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
+        return [rng.choice(size, quota, replace=False) for size, quota in zip(sizes, quotas, strict=True)]
 
 
-class IndexBasis(BasisSelector):
+class IndexBasis(BlindSelector):
     """The first rows of each class ("Indx" in the paper): no chance involved.
 
     Parameters
@@ -168,5 +228,5 @@ class IndexBasis(BasisSelector):
         self.n = n
         self.per_class = per_class
 
-    def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
-        return np.sort(np.concatenate([rows[:quota] for rows, quota in pools_of(self, n_rows(X), y)]))
+    def ranks(self, sizes: Sequence[int], quotas: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
+        return [np.arange(quota) for quota in quotas]

@@ -17,7 +17,7 @@ from besvm.blocks.estimates import PACKED, last_rank, newton_bytes
 from besvm.normalize.affine import fit_mean_norm
 from besvm.similarities.contract import Similarity
 from besvm.solver.newton import solve
-from besvm.solver.problem import Problem
+from besvm.solver.problem import Problem, targets
 from besvm.solver.result import Result
 
 SIMILARITY = 16  # bytes for every similarity: as it comes, checked, and copied
@@ -146,7 +146,7 @@ class _Stage:
 
     def residuals(self, solution: Result | None) -> np.ndarray:
         """Return y max(0, 1 - y f), of shape (rows, classes); without a solution, that of the best constant."""
-        signs = self.problem.signs()
+        signs = targets(np.asarray(self.problem.labels), self.problem.positive)
         margins = signs.mean(axis=0) if solution is None else solution.margins
         return (signs * np.maximum(1 - signs * margins, 0)).astype(np.float32)
 

@@ -9,7 +9,7 @@ from typing import Any
 from besvm._support.dask_source import DaskSource, address_of
 from besvm._support.extras import optional
 from besvm._support.parameters import shown
-from besvm._support.row_source import unchecked
+from besvm._support.row_source import is_dask, unchecked
 
 WAIT = 10  # seconds for a scheduler to answer
 
@@ -44,7 +44,7 @@ def client_for(client: Any, X: Any) -> Iterator[Any]:
 
     None: this process does it all.
     """
-    if client is None and not isinstance(unchecked(X), DaskSource):
+    if client is None and not (is_dask(X) or isinstance(unchecked(X), DaskSource)):
         yield None
         return
     address = isinstance(client, str) and ":" in client

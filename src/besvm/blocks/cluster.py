@@ -8,24 +8,20 @@ go out as tasks, sums come back added in a fixed order: the result does not depe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import numpy as np
 
-from besvm._support.extras import optional
 from besvm._support.threads import workers
 from besvm._support.units import show_bytes
 from besvm.blocks.client import explained
+from besvm.blocks.cluster_tasks import named, sent, summed
+from besvm.blocks.cluster_values import ClusterValues, spread_on
 from besvm.blocks.estimates import last_rank, row_bytes
 from besvm.blocks.half import HalfBlocks
 from besvm.blocks.plan import Plan
-from besvm.blocks.state import LocalState, Rows, RowState, Sums, View, added
+from besvm.blocks.state import Add, LocalState, Rows, RowState, Sums, Values, View, added
 from besvm.blocks.stores import MemoryBlocks, RowBlocks
-
-ADDED = 8  # sums that one task adds: more would wait for each other, fewer would be more tasks
-AT_ONCE = 64  # small sums that are gathered at once
 
 T = TypeVar("T")
 
@@ -79,6 +75,9 @@ class DaskBlocks(RowBlocks):
     def state(self, dtype: Any = None) -> RowState:
         return DaskState(self, dtype)
 
+    def spread(self, at: np.ndarray, values: np.ndarray, rest: Any) -> Values:
+        return spread_on(self.client, self.rows, at, values, rest)
+
     def close(self) -> None:
         self.futures = []
 
@@ -100,17 +99,22 @@ class DaskState(RowState):
         self._done: list[Any] = [None] * len(blocks.rows)  # futures of what the last task kept of them, and its sums
         self._next: list[Callable[[Rows], None]] = []  # what goes along with the next task
 
-    def put(self, name: str, array: np.ndarray) -> None:
-        same = (array == array[0]).all()  # weights, most often: one number says it all
-        for rows, given in zip(self.blocks.rows, self._given, strict=True):
-            part = array[:1] if same else np.ascontiguousarray(array[rows])
-            times = rows.stop - rows.start if same else 1
-            given[name] = self.blocks.client.submit(np.repeat, part, times, 0, key=named(f"{name} of rows", rows))
+    def put(self, name: str, values: Values, dtype: Any = None) -> None:
+        client, rows = self.blocks.client, self.blocks.rows
+        if isinstance(values, ClusterValues):
+            parts = values.cut(rows)
+            if dtype is not None and values.dtype != dtype:
+                keys = [named(f"{name} of rows", some) for some in rows]
+                parts = [client.submit(np.asarray, part, dtype, key=key) for part, key in zip(parts, keys, strict=True)]
+        else:
+            parts = [_sent_part(client, name, np.asarray(values), some, dtype) for some in rows]
+        for given, part in zip(self._given, parts, strict=True):
+            given[name] = part
 
     def rewind(self) -> None:
         self._done, self._next = [None] * len(self._done), []
 
-    def sum(self, fn: Callable[[Rows], Sums], features: bool = True, coarse: bool = False) -> Sums:
+    def sum(self, fn: Callable[[Rows], Sums], features: bool = True, coarse: bool = False, add: Add = added) -> Sums:
         client, task = self.blocks.client, _after(self._next, fn)
         if features:  # and else it is so small that it goes out with every task
             task = sent(client, task)
@@ -119,9 +123,9 @@ class DaskState(RowState):
         for i, (rows, block) in enumerate(zip(self.blocks.rows, self.blocks.futures, strict=True)):
             state = self._given[i], self._done[i], self.dtype
             key = named("pass over rows" if features else "work on rows", rows)
-            self._done[i] = client.submit(_work, task, block if features else None, rows, *state, coarse, key=key)
+            self._done[i] = client.submit(_work, task, block if features else None, rows, *state, coarse, add, key=key)
             parts.append(client.submit(_sums, self._done[i], key=named("sums of rows", rows)))
-        return summed(client, parts, small=not features)
+        return summed(client, parts, small=not features, add=add)
 
     def each(self, fn: Callable[[Rows], None]) -> None:
         self._next = [*self._next, fn]
@@ -203,8 +207,11 @@ class _Fresh(LocalState):
 
     view = _FreshView
 
-    def __init__(self, blocks: Any, dtype: Any, given: dict[str, Any], kept: dict[str, np.ndarray] | None) -> None:
+    def __init__(
+        self, blocks: Any, first_row: int, dtype: Any, given: dict[str, Any], kept: dict[str, np.ndarray] | None
+    ) -> None:
         super().__init__(blocks, dtype)
+        self.first_row = first_row
         self.arrays = {**given, **(kept or {})}
         self.kept: dict[str, np.ndarray] = dict(kept or {})
         self.fresh: dict[str, np.ndarray] = {}
@@ -233,7 +240,7 @@ def _local(block: Any, rows: slice, given: dict[str, Any], done: Any, dtype: Any
     if block is None:
         block = _Nothing(rows.stop - rows.start)
     blocks = block if isinstance(block, RowBlocks) else MemoryBlocks(block)
-    return _Fresh(blocks, dtype, given, None if done is None else done[0])
+    return _Fresh(blocks, rows.start, dtype, given, None if done is None else done[0])
 
 
 def _after(first: list[Callable[[Rows], None]], fn: Callable[[Rows], T]) -> Callable[[Rows], T]:
@@ -248,12 +255,19 @@ def _after(first: list[Callable[[Rows], None]], fn: Callable[[Rows], T]) -> Call
 
 
 def _work(
-    fn: Callable[[Rows], Sums], block: Any, rows: slice, given: dict[str, Any], done: Any, dtype: Any, coarse: bool
+    fn: Callable[[Rows], Sums],
+    block: Any,
+    rows: slice,
+    given: dict[str, Any],
+    done: Any,
+    dtype: Any,
+    coarse: bool,
+    add: Add,
 ) -> tuple[dict[str, np.ndarray], Sums]:
     """Return what is kept of the rows of a block after ``fn``, and the sums that it gives."""
     with workers(1):
         state = _local(block, rows, given, done, dtype)
-        sums = state.sum(_keeping(fn), block is not None, coarse)
+        sums = state.sum(_keeping(fn), block is not None, coarse, add)
     return state.kept | state.fresh, sums
 
 
@@ -287,28 +301,9 @@ def _sums(done: tuple[dict[str, np.ndarray], Sums]) -> Sums:
     return done[1]
 
 
-def _added(*parts: Sums) -> Sums:
-    return added(parts)
-
-
-def named(what: str, rows: slice) -> str:
-    """Return a key that people understand on the dashboard, and that no task has, of whatever client."""
-    return f"{what}-{rows.start:,}-to-{rows.stop:,}-{uuid4().hex}"
-
-
-def sent(client: Any, fn: Any) -> Any:
-    """Return the future of what tasks call: it goes out once, as a task of its own, however many wait for it."""
-    cloudpickle = optional("cloudpickle", "a cluster")
-    return client.submit(partial(cloudpickle.loads, cloudpickle.dumps(fn)), key=f"function-{uuid4().hex}")
-
-
-def summed(client: Any, parts: list[Any], small: bool = False) -> Sums:
-    """Return the sums of these futures, added on the workers, neighbours first: by a tree, whoever is ready when.
-
-    What is small is added here instead, as far as it is not too many: every level of the tree takes its time.
-    """
-    while len(parts) > (AT_ONCE if small else 1):
-        groups = [parts[k : k + ADDED] for k in range(0, len(parts), ADDED)]
-        parts = [client.submit(_added, *some, key=f"add-{uuid4().hex}") for some in groups]
-    with explained(client):
-        return added(client.gather(parts))
+def _sent_part(client: Any, name: str, array: np.ndarray, rows: slice, dtype: Any) -> Any:
+    """Return the future of some rows of an array in memory; where one number says it all, only that is sent."""
+    same = array.strides == (0,) or (array == array[0]).all()
+    part = np.asarray(array[:1] if same else array[rows], dtype)
+    times = rows.stop - rows.start if same else 1
+    return client.submit(np.repeat, part, times, 0, key=named(f"{name} of rows", rows))

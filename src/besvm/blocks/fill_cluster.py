@@ -18,7 +18,8 @@ from besvm._support.rows import n_rows, span
 from besvm._support.threads import slices, workers
 from besvm.blocks.checkpoint import Checkpoint
 from besvm.blocks.client import explained
-from besvm.blocks.cluster import DaskBlocks, kept, named, sent
+from besvm.blocks.cluster import DaskBlocks, kept
+from besvm.blocks.cluster_tasks import named, sent
 from besvm.blocks.fill import Source
 
 TOLD_EVERY = 0.5  # seconds between what a worker says of its progress

@@ -9,11 +9,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from besvm._support.row_source import RowSource
 from besvm._support.threads import slices, thread_map
 
 ROWS_EACH = 1 << 14  # of a block whose features are not looked at: what is kept of them fits the cache
 
 Sums = tuple[Any, ...]
+Values = np.ndarray | RowSource  # one value for each row: an array here, or where the rows are
+Add = Callable[[Iterable[Sums]], Sums]
 T = TypeVar("T")
 
 
@@ -29,6 +32,11 @@ def added(parts: Iterable[Sums]) -> Sums:
     return tuple(totals)
 
 
+def joined(parts: Iterable[Sums]) -> Sums:
+    """Return the arrays of these tuples, item by item, one behind the other."""
+    return tuple(np.concatenate(items) for items in zip(*parts, strict=True))
+
+
 class Rows(ABC):
     """A block of rows at work: its features (None where they were not asked for), and its arrays by name.
 
@@ -36,6 +44,11 @@ class Rows(ABC):
     """
 
     features: Any
+
+    @property
+    @abstractmethod
+    def numbers(self) -> np.ndarray:
+        """Where these rows are in the matrix."""
 
     @abstractmethod
     def __getitem__(self, name: str) -> np.ndarray:
@@ -62,15 +75,20 @@ class RowState(ABC):
         """Forget all but what was put here: what follows does not depend on it, should it have to be made again."""
 
     @abstractmethod
-    def put(self, name: str, array: np.ndarray) -> None:
-        """Keep an array that is here already, with a row for each row of the matrix."""
+    def put(self, name: str, values: Values, dtype: Any = None) -> None:
+        """Keep what is known of every row, in this dtype: an array, or values that are where the rows are."""
 
     @abstractmethod
-    def sum(self, fn: Callable[[Rows], Sums], features: bool = True, coarse: bool = False) -> Sums:
+    def sum(self, fn: Callable[[Rows], Sums], features: bool = True, coarse: bool = False, add: Add = added) -> Sums:
         """Return the sums, item by item, of what ``fn(rows)`` gives for every block; always added in row order.
 
         Without ``features`` the matrix is not read. ``coarse`` asks for larger blocks: right where the result is large.
+        ``add`` says what a sum is: neighbours are added first, and sums of them later.
         """
+
+    def collect(self, fn: Callable[[Rows], Sums], features: bool = False) -> Sums:
+        """Return the arrays, item by item, that ``fn(rows)`` gives for every block, one behind the other."""
+        return self.sum(fn, features, add=joined)
 
     @abstractmethod
     def each(self, fn: Callable[[Rows], None]) -> None:
@@ -94,6 +112,11 @@ class View(Rows):
     def __init__(self, state: LocalState, at: slice | np.ndarray, features: Any = None) -> None:
         self._state, self._at, self.features = state, at, features
 
+    @property
+    def numbers(self) -> np.ndarray:
+        at, first = self._at, self._state.first_row
+        return first + (np.arange(*at.indices(self._state.shape[0])) if isinstance(at, slice) else at)
+
     def __getitem__(self, name: str) -> np.ndarray:
         return self._state.arrays[name][self._at]
 
@@ -116,6 +139,7 @@ class LocalState(RowState):
 
     view: type[View] = View
     in_memory = True  # whether there is room for more arrays of all rows
+    first_row = 0  # where the matrix begins, if it is a block of another one
 
     def __init__(self, blocks: Any, dtype: Any = None) -> None:
         self.blocks, self.shape, self.sparse = blocks, blocks.shape, blocks.sparse
@@ -123,8 +147,8 @@ class LocalState(RowState):
         self.arrays: dict[str, np.ndarray] = {}
         self._lock = threading.Lock()
 
-    def put(self, name: str, array: np.ndarray) -> None:
-        self.arrays[name] = array
+    def put(self, name: str, values: Values, dtype: Any = None) -> None:
+        self.arrays[name] = np.asarray(values, dtype)
 
     def like(self, name: str, value: np.ndarray) -> np.ndarray:
         """Return the whole array of this name, made if there is none that can hold such a value."""
@@ -137,13 +161,16 @@ class LocalState(RowState):
     def _made(self, shape: tuple[int, ...], dtype: Any) -> Any:
         return np.empty(shape, dtype, order="F")
 
-    def sum(self, fn: Callable[[Rows], Sums], features: bool = True, coarse: bool = False) -> Sums:
+    def sum(self, fn: Callable[[Rows], Sums], features: bool = True, coarse: bool = False, add: Add = added) -> Sums:
+        return add(self._parts(fn, features, coarse))
+
+    def _parts(self, fn: Callable[[Rows], T], features: bool, coarse: bool = False) -> Iterator[T]:
         if features:
-            return added(self.map(lambda at, block: fn(self.view(self, at, block)), coarse))
-        return added(thread_map(lambda at: fn(self.view(self, at)), slices(self.shape[0], ROWS_EACH)))
+            return self.map(lambda at, block: fn(self.view(self, at, block)), coarse)
+        return thread_map(lambda at: fn(self.view(self, at)), slices(self.shape[0], ROWS_EACH))
 
     def each(self, fn: Callable[[Rows], None]) -> None:
-        for _ in thread_map(lambda at: fn(self.view(self, at)), slices(self.shape[0], ROWS_EACH)):
+        for _ in self._parts(fn, features=False):
             pass
 
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:

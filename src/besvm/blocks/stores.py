@@ -14,7 +14,7 @@ from besvm._support.row_source import RowSource
 from besvm._support.threads import begun_ahead, slices, thread_map
 from besvm.blocks.npy import NpyMatrix
 from besvm.blocks.row_files import FileState
-from besvm.blocks.state import LocalState, RowState, added
+from besvm.blocks.state import LocalState, RowState, Values, added
 
 T = TypeVar("T")
 CACHE_BYTES = 1 << 22  # a block that the second product of a pass still finds in the cache
@@ -56,6 +56,12 @@ class RowBlocks(ABC):
         if self.rows_folder is None:
             return LocalState(self, dtype)
         return FileState(self, dtype, self.rows_folder)
+
+    def spread(self, at: np.ndarray, values: np.ndarray, rest: Any) -> Values:
+        """Return one value for each row, where the rows are: ``rest`` but at some rows, in ascending order."""
+        out = np.full(self.shape[0], rest, values.dtype)
+        out[at] = values
+        return out
 
     def close(self) -> None:  # noqa: B027  (most stores have nothing to give back)
         """Give back whatever the matrix holds."""

@@ -13,6 +13,7 @@ from besvm._support.threads import n_workers, slices, thread_map
 from besvm._support.validation import check_block
 from besvm.blocks.estimates import PACKED
 from besvm.blocks.plan import check_fits
+from besvm.blocks.state import Values
 from besvm.blocks.stores import rows_per_block
 from besvm.expand.features import Samples
 from besvm.expand.room import COPIES, in_parts, rows_of_work
@@ -259,7 +260,7 @@ class Expander:
             matrices.append(measure(samples, measure.numbers, dtype))
         return matrices
 
-    def basis_labels(self, labels: np.ndarray | None) -> list[np.ndarray]:
+    def basis_labels(self, labels: Values | None) -> list[np.ndarray]:
         """Return the class numbers of every measure's exemplars, given those of the training rows."""
         if labels is None:
             raise ValueError("balanced=True needs class labels; pass y, or use balanced=False")
@@ -267,11 +268,13 @@ class Expander:
             raise ValueError(
                 "the classes of exemplars passed as basis are unknown, but are needed here; pass row numbers instead"
             )
-        return [labels[measure.rows].repeat(measure.similarity.columns_each) for measure in self.measures]
+        known = zip((m.rows for m in self.measures), (m.similarity.columns_each for m in self.measures), strict=True)
+        return [take(labels, rows).repeat(each) for rows, each in known if rows is not None]
 
-    def labels_of_rows(self, labels: np.ndarray | None) -> list[np.ndarray | None]:
+    def labels_of_rows(self, labels: Values | None) -> list[np.ndarray | None]:
         """Return the labels of every measure's exemplars, given those of the training rows; None if not known."""
-        return [None if labels is None or not m.of_known_rows else labels[m.rows] for m in self.measures]
+        rows = [m.rows if m.of_known_rows else None for m in self.measures]
+        return [None if labels is None or own is None else take(labels, own) for own in rows]
 
     def whole(self, columns: np.ndarray) -> np.ndarray:
         """Return the mask that is true for all columns of an exemplar if the given one is for any."""

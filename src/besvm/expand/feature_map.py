@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from besvm.blocks import RowBlocks
+from besvm.blocks.state import Values
 from besvm.expand.expander import Expander
 from besvm.normalize import Normalization, Normalizer, RawSimilarities
 
@@ -43,8 +44,8 @@ def learn_feature_map(
     blocks: RowBlocks,
     normalization: Normalization,
     X: Any,
-    labels: np.ndarray | None,
-    weights: np.ndarray | None = None,
+    labels: Values | None,
+    weights: Values | None = None,
 ) -> FeatureMap:
     """Learn the normalization from the raw similarities of X, whose classes are ``labels``, and normalize them."""
     raw = RawSimilarities(

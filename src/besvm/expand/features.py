@@ -26,7 +26,7 @@ UNEVEN = 100  # times the median standard deviation of the columns: what a colum
 class SharedFeatures:
     """The fitted transformers of several measures; equal ones are fitted once."""
 
-    def __init__(self, X: Any, y: np.ndarray | None, memory_limit: Limit = None) -> None:
+    def __init__(self, X: Any, y: Any, memory_limit: Limit = None) -> None:
         self.X, self.y, self.memory_limit = X, y, memory_limit
         self.transformers: list[Any] = []
         self._known: dict[str, int] = {}

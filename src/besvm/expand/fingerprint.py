@@ -19,7 +19,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 import besvm
-from besvm._support.row_source import RowSource
+from besvm._support.dask_source import DaskSource
+from besvm._support.row_source import RowSource, unchecked
 from besvm._support.rows import n_rows, span
 from besvm._support.source_code import followed, imported, short_hash
 from besvm._support.threads import slices
@@ -54,7 +55,13 @@ def fingerprint(*things: Any) -> str:
 
 
 def hash_of_rows(X: Any) -> str:
-    """Return a hash of samples, read some at a time: by value, wherever they are kept."""
+    """Return a hash of samples, read some at a time: by value, wherever they are kept.
+
+    Those of a Dask collection are hashed a partition at a time, where they are.
+    """
+    inner = unchecked(X)
+    if isinstance(inner, DaskSource):
+        return fingerprint(inner.shape, str(inner.dtype), inner.ends, inner.hashes(hash_of_rows))
     if not isinstance(X, (np.ndarray, RowSource)) or X.dtype == object:
         each = HASHED_ROWS if not issparse(X) else max(1, n_rows(X))
         return fingerprint(*(_hash_of_items(span(X, rows)) for rows in slices(n_rows(X), each)))

@@ -13,9 +13,10 @@ from besvm._support.rows import evenly_spaced, n_rows, take
 from besvm._support.sizes import bytes_each, bytes_of, large_one, some_to_settle_on
 from besvm._support.validation import described
 from besvm.basis.choose import Candidates, Chosen, choose_basis, is_auto
-from besvm.basis.contract import IndexBasis, RandomBasis
+from besvm.basis.contract import BlindSelector, RowClasses
 from besvm.blocks.estimates import PACKED
 from besvm.blocks.plan import Limit, check_fits, limit_bytes
+from besvm.blocks.state import Values
 from besvm.expand.expander import Expander, FittedMeasure, in_dtype
 from besvm.expand.features import Behind, Samples, SharedFeatures
 from besvm.expand.parts import choose_parts
@@ -27,13 +28,10 @@ from besvm.similarities.lookup import resolve
 from besvm.similarities.parts import PartSimilarity, Pieces
 
 TAKEN = 3  # copies of the exemplars while they are chosen, checked and converted
-BLIND = (RandomBasis, IndexBasis)  # selectors that do not look at the samples
 ROOM_SHARE = 4  # the part of the limit that the features of all candidates for the basis may take is one of so many
 
 
-def settle(
-    measure: Measure, shared: SharedFeatures, weights: np.ndarray | None = None
-) -> tuple[Similarity, int | None]:
+def settle(measure: Measure, shared: SharedFeatures, weights: Values | None = None) -> tuple[Similarity, int | None]:
     """Fit the measure's features, then its similarity, on the rows of ``shared``; return this, and their number."""
     number = shared.number_of(measure)
     similarity = clone(resolve(measure.similarity))
@@ -56,11 +54,11 @@ def settle(
 
 def fit_expander(
     X: Any,
-    y: np.ndarray | None,
+    y: np.ndarray | RowClasses | None,
     measures: list[Measure],
     basis: Any,
     rng: np.random.Generator,
-    weights: np.ndarray | None = None,
+    weights: Values | None = None,
     memory_limit: Limit = None,
 ) -> Expander:
     """Settle every measure, choose its basis (once, where it is shared), and return the expander.
@@ -91,7 +89,7 @@ def fit_expander(
             pieces = choose_parts(meant, similarity, features, among, rng)
             chosen = choose_basis(meant, among, rng) if pieces is None else Chosen(pieces.samples, pieces.items)
         elif own:
-            recipe = repr(meant) if isinstance(meant, BLIND) else f"of measure {place}"
+            recipe = repr(meant) if isinstance(meant, BlindSelector) else f"of measure {place}"
             chosen = alike[recipe] = alike.get(recipe) or choose_basis(meant, among, rng)
         else:
             common = chosen = choose_basis(basis, among, rng) if common is None else common

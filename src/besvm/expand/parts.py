@@ -11,7 +11,7 @@ from besvm._support.sizes import bytes_of, large_one
 from besvm._support.threads import slices
 from besvm._support.validation import described
 from besvm.basis.choose import Candidates, as_choice, choose_basis
-from besvm.basis.contract import BasisSelector, RandomBasis, subsample
+from besvm.basis.contract import BasisSelector, RandomBasis
 from besvm.expand.room import COPIES, rows_of_work
 from besvm.similarities.contract import Similarity
 from besvm.similarities.parts import PartSimilarity, Pieces
@@ -65,19 +65,19 @@ def choose_parts(
     named = as_choice(basis).named_rows(n_rows(X))
     if named is not None:
         return _drawn(similarity, see, named, 1, rng)
-    one = similarity.draw(see(among.rows[:1]), 1, np.random.default_rng(0)).items
+    one = similarity.draw(see(among.first()), 1, np.random.default_rng(0)).items
     each = max(one.nbytes, similarity.as_vectors(one).nbytes)
     size = POOL if among.room == np.inf else max(1, min(POOL, int(among.room // (2 * COPIES * each))))
-    rows = subsample(among.rows, size, rng)
+    rows = among.some(size, rng)
     pool = _different(_drawn(similarity, see, rows, -(-size // len(rows)), rng))
     candidates = Candidates(
         similarity.as_vectors(pool.items),
-        None if y is None else y[pool.samples],
+        None if y is None else take(y, pool.samples),
         AmongPieces(similarity, pool, see),
-        None if weights is None else weights[pool.samples],
+        None if weights is None else take(weights, pool.samples),
         among.room,
     )
-    chosen = choose_basis(_as_number(basis, len(among.rows)), candidates, rng)
+    chosen = choose_basis(_as_number(basis, among.n), candidates, rng)
     return None if chosen.rows is None else pool.take(chosen.rows)
 
 

@@ -1,15 +1,14 @@
 """Which numbers a model works in: float32, or float64 where float32 cannot tell the samples apart."""
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from besvm._support.row_source import RowSource
-from besvm._support.rows import evenly_spaced, n_rows, span
-from besvm._support.threads import slices
+from besvm._support.row_source import RowSource, sums_of
+from besvm._support.rows import n_rows
 from besvm.blocks.stores import CACHE_BYTES, rows_for
 from besvm.expand.expander import FittedMeasure, in_dtype
 
@@ -33,23 +32,28 @@ def working_dtype(
 
 def to_probe(X: Any) -> np.ndarray:
     """Return the numbers of some rows, evenly spaced, and of those with the largest and the smallest number."""
-    rows = evenly_spaced(np.arange(n_rows(X)), PROBE_ROWS)
+    n = n_rows(X)
+    rows = np.arange(n) if n <= PROBE_ROWS else np.linspace(0, n - 1, PROBE_ROWS).astype(int)
     if isinstance(X, (np.ndarray, RowSource)) and X.ndim == 2 and X.dtype.kind == "f":
-        rows = np.append(rows, _extremes(X))
+        each = rows_for(CACHE_BYTES, X.shape[1], X.dtype.itemsize)
+        if isinstance(X, RowSource):
+            _, high, _, low = X.sums(_extremes, each, _most_extreme)
+        else:
+            _, high, _, low = sums_of(_extremes, X, range(n), each, _most_extreme, None)
+        rows = np.append(rows, [high, low])
     return rows
 
 
-def _extremes(X: Any) -> list[int]:
-    """Return the rows with the largest and the smallest number of all, looked for block by block."""
-    places, highest, lowest = [0, 0], -np.inf, np.inf
-    for rows in slices(n_rows(X), rows_for(CACHE_BYTES, X.shape[1], X.dtype.itemsize)):
-        block = np.asarray(span(X, rows))
-        high, low = block.max(axis=1, initial=-np.inf), block.min(axis=1, initial=np.inf)
-        if high.max() > highest:
-            highest, places[0] = high.max(), rows.start + int(high.argmax())
-        if low.min() < lowest:
-            lowest, places[1] = low.min(), rows.start + int(low.argmin())
-    return places
+def _extremes(first: int, block: Any, beside: Any) -> tuple[float, int, float, int]:
+    """Return the largest number of some rows and the number of its row, and the same of the smallest."""
+    high, low = np.max(block, axis=1, initial=-np.inf), np.min(block, axis=1, initial=np.inf)
+    return float(high.max()), first + int(high.argmax()), float(low.min()), first + int(low.argmin())
+
+
+def _most_extreme(parts: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return the extremes of several parts; of equal ones the first."""
+    found = list(parts)
+    return *max(found, key=lambda part: part[0])[:2], *min(found, key=lambda part: part[2])[2:]
 
 
 def _float32_will_do(measure: FittedMeasure, samples: Any, rows: np.ndarray) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from besvm._support.files import as_folder
 from besvm._support.parameters import make_rng, shown
 from besvm.blocks.checkpoint import Checkpoint, Part, open_checkpoint
+from besvm.blocks.state import Values
 from besvm.expand.expander import Expander
 from besvm.expand.fingerprint import UnknownSourceError, besvm_sources, fingerprint, hash_of_rows
 
@@ -33,14 +34,14 @@ class Resumable:
     ----------
     estimator : BESVMClassifier
         Whose parameters count, but for those that do not matter to what is learned.
-    X, y, weights
-        The rows, their classes, and what they weigh.
+    X, classes, labels, weights
+        The rows, the classes, the class number of every row, and what it weighs.
     """
 
-    def __init__(self, estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
+    def __init__(self, estimator: Any, X: Any, classes: np.ndarray, labels: Values, weights: Values) -> None:
         as_folder("checkpoint", estimator.checkpoint)  # before the rows are read
         try:
-            parts = _parts(estimator, X, y, weights)
+            parts = _parts(estimator, X, classes, labels, weights)
         except UnknownSourceError as reason:
             raise _unknown(reason) from reason
         seed = int(np.random.SeedSequence().entropy % 2**63)  # type: ignore[operator]
@@ -62,11 +63,11 @@ class Resumable:
         return Checkpoint(self.folder, key)
 
 
-def _parts(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> dict[str, Part]:
+def _parts(estimator: Any, X: Any, classes: np.ndarray, labels: Values, weights: Values) -> dict[str, Part]:
     """Return what the result depends on, by the names that messages have for it."""
-    parts = {"the rows of X": Part(hash_of_rows(X), f"{len(y):,} rows")}
-    parts["the labels y"] = Part(fingerprint(y), f"{len(np.unique(y)):,} classes")
-    parts["the weights of the rows"] = Part(fingerprint(weights), "")
+    parts = {"the rows of X": Part(hash_of_rows(X), f"{len(labels):,} rows")}
+    parts["the labels y"] = Part(fingerprint(classes, hash_of_rows(labels)), f"{len(classes):,} classes")
+    parts["the weights of the rows"] = Part(hash_of_rows(weights), "")
     for name, value in estimator.get_params(deep=False).items():
         if name not in INCIDENTAL:
             parts[name] = Part(fingerprint(value), _lasting(value))

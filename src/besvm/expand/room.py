@@ -92,7 +92,9 @@ def fit_features(transformer: Any, X: Any, y: Any, memory_limit: Limit) -> Any:
         return transformer
     if memory_limit is not None and not (alone and isinstance(last, OURS)) and not _learns_nothing(last):
         check_fits(f"fitting the features {type(last).__name__} on {n_rows(X):,} rows", need, memory_limit)
-    return _fit_on_source(transformer, X, y, need, memory_limit) if isinstance(X, RowSource) else transformer.fit(X, y)
+    if isinstance(X, RowSource):
+        return _fit_on_source(transformer, X, y, need, memory_limit)
+    return transformer.fit(X, y[:] if isinstance(y, RowSource) else y)
 
 
 def _fit_on_source(transformer: Any, X: RowSource, y: Any, need: int, memory_limit: Limit) -> Any:

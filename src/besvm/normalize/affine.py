@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Self
@@ -16,6 +17,7 @@ from besvm._support.parameters import check_common, shown
 from besvm._support.rows import check_one_shape
 from besvm._support.validation import check_sample_weight, validated
 from besvm.blocks import MemoryBlocks, RowBlocks
+from besvm.blocks.state import Add, Rows, Values, added
 from besvm.normalize.contract import Normalization, Normalizer, RawSimilarities
 
 
@@ -94,12 +96,12 @@ class ZScore(Normalization):
     def learn(self, raw: RawSimilarities) -> Normalizer:
         blocks, (shares, mean, center) = raw.blocks, weighted_mean(raw.blocks, raw.weights)
 
-        def lengths(rows: slice, block: np.ndarray) -> np.ndarray:
+        def lengths(own: np.ndarray, block: np.ndarray) -> tuple[np.ndarray]:
             moved = block - center
-            moved *= np.sqrt(shares[rows])[:, None]
-            return norms(moved, axis=0)
+            moved *= np.sqrt(own)[:, None]
+            return (norms(moved, axis=0),)
 
-        scale: np.ndarray = reduce(np.hypot, blocks.map(lengths)) / np.sqrt(shares.total)
+        scale: np.ndarray = shares.sum(lengths, add=_lengths)[0] / np.sqrt(shares.total)
         return Affine(center, _rounded(_without_noise(scale, mean, blocks.dtype), blocks.dtype))
 
 
@@ -232,7 +234,7 @@ class MeanNormScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
 
 
 def fit_mean_norm(
-    blocks: RowBlocks, groups: list[slice], weights: np.ndarray | None = None, column_weights: np.ndarray | None = None
+    blocks: RowBlocks, groups: list[slice], weights: Values | None = None, column_weights: np.ndarray | None = None
 ) -> Affine:
     """Learn equation 4: every group of columns is centered and divided by its mean norm.
 
@@ -241,46 +243,81 @@ def fit_mean_norm(
     shares, mean, center = weighted_mean(blocks, weights)
     factor = None if column_weights is None else column_weights.astype(blocks.dtype)
 
-    def totals(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
+    def totals(own: np.ndarray, block: np.ndarray) -> tuple[Any, ...]:
         centered = block - center
         if factor is not None:
             centered *= factor
-        return tuple(shares[rows] @ norms(centered[:, group]) for group in groups)
+        return tuple(own @ norms(centered[:, group]) for group in groups)
 
     scale = np.empty(blocks.shape[1])
-    for group, total in zip(groups, blocks.sum(totals), strict=True):
+    for group, total in zip(groups, shares.sum(totals), strict=True):
         scale[group] = total / shares.total
     scale = _without_noise(scale, mean, blocks.dtype)
     return Affine(center, _rounded(scale if column_weights is None else scale / column_weights, blocks.dtype))
 
 
-@dataclass(frozen=True)
 class Shares:
-    """What every row weighs, about 1 in all; a single number where all weigh the same, as workers are sent it."""
+    """What the rows of a matrix weigh, about 1 in all: beside the rows, or one number where all weigh the same.
 
-    values: np.ndarray  # (n,) or (1,)
-    n: int
-    total: float
+    Parameters
+    ----------
+    blocks : RowBlocks
+    weights : (n,) numbers, or None
+        What every row weighs; by default all the same.
+    """
 
-    @classmethod
-    def of(cls, weights: np.ndarray | None, n: int, dtype: Any) -> Shares:
-        """Return the shares of n rows that weigh so much, by default all the same."""
-        if weights is None or (weights == weights[0]).all():
-            value = np.full(1, 1 / n, dtype)
-            return cls(value, n, n * float(value[0]))
-        weights = weights / weights.max()
-        values = (weights / weights.sum(dtype=np.float64)).astype(dtype)
-        return cls(values, n, float(values.sum(dtype=np.float64)))
+    def __init__(self, blocks: RowBlocks, weights: Values | None) -> None:
+        n, self.dtype = blocks.shape[0], blocks.dtype
+        self.equal: np.floating[Any] | None = None  # the share of every row, if they all have the same
+        self._state = blocks.state()
+        if weights is None or (isinstance(weights, np.ndarray) and (weights == weights[0]).all()):
+            self.equal = self.dtype.type(1 / n)
+            self.total = n * float(self.equal)
+            return
+        self._state.put("weights", weights)
+        (peak,) = self._state.sum(lambda rows: (rows["weights"].max(),), features=False, add=_largest)
+        (mass,) = self._state.sum(lambda rows: ((rows["weights"] / peak).sum(dtype=np.float64),), features=False)
+        dtype = self.dtype
 
-    def __getitem__(self, rows: slice) -> np.ndarray:
-        return self.values[rows] if len(self.values) == self.n else self.values.repeat(rows.stop - rows.start)
+        def share(rows: Rows) -> tuple[float]:
+            rows["shares"] = shares = (rows["weights"] / peak / mass).astype(dtype)
+            return (shares.sum(dtype=np.float64),)
+
+        self.total = float(self._state.sum(share, features=False)[0])
+
+    def sum(
+        self, fn: Callable[[np.ndarray, Any], tuple[Any, ...]], coarse: bool = False, add: Add = added
+    ) -> tuple[Any, ...]:
+        """Return the sums of what ``fn(shares, block)`` gives for the blocks of the matrix."""
+        equal = self.equal
+
+        def part(rows: Rows) -> tuple[Any, ...]:
+            block = rows.features
+            return fn(rows["shares"] if equal is None else np.full(block.shape[0], equal), block)
+
+        return self._state.sum(part, coarse=coarse, add=add)
+
+    def whole(self) -> np.ndarray:
+        """Return the shares of all rows."""
+        if self.equal is not None:
+            return np.full(self._state.shape[0], self.equal)
+        return np.asarray(self._state.collect(lambda rows: (rows["shares"],))[0])
 
 
-def weighted_mean(blocks: RowBlocks, weights: np.ndarray | None) -> tuple[Shares, np.ndarray, np.ndarray]:
+def weighted_mean(blocks: RowBlocks, weights: Values | None) -> tuple[Shares, np.ndarray, np.ndarray]:
     """Return the shares of the rows, and the mean of the columns in float64 and in the blocks' dtype."""
-    shares = Shares.of(weights, blocks.shape[0], blocks.dtype)
-    mean = blocks.sum(lambda rows, block: (shares[rows] @ block,))[0] / shares.total
+    shares = Shares(blocks, weights)
+    mean = shares.sum(lambda own, block: (own @ block,))[0] / shares.total
     return shares, mean, mean.astype(blocks.dtype)
+
+
+def _largest(parts: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    return tuple(max(items) for items in zip(*parts, strict=True))
+
+
+def _lengths(parts: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return the lengths of vectors of which these are the lengths of pieces; no square of them overflows."""
+    return tuple(reduce(np.hypot, items) for items in zip(*parts, strict=True))
 
 
 def _without_noise(scale: np.ndarray, mean: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:

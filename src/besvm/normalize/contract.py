@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from besvm.blocks import RowBlocks
+from besvm.blocks.state import Values
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class RawSimilarities:
 
     blocks: RowBlocks  # (n, D)
     groups: list[slice]  # the columns of each measure
-    weights: np.ndarray | None  # (n,) what the rows weigh
+    weights: Values | None  # (n,) what the rows weigh: an array, or what np.asarray makes one of
     basis_labels: Callable[[], list[np.ndarray]]
     within: Callable[[], list[np.ndarray]]
 

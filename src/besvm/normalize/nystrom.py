@@ -15,6 +15,7 @@ from besvm._support.threads import n_workers
 from besvm._support.validation import validated
 from besvm.blocks import MemoryBlocks, RowBlocks
 from besvm.blocks.estimates import nystrom_bytes
+from besvm.blocks.state import Values
 from besvm.normalize.affine import weighted_mean
 from besvm.normalize.contract import Normalization, Normalizer, RawSimilarities
 from besvm.normalize.spectrum import SPECTRA, check_matrix, inverse_root, rounding
@@ -142,19 +143,19 @@ class Rotation(Normalizer):
 
 
 def _roots_of_covariances(
-    blocks: RowBlocks, groups: list[slice], weights: np.ndarray | None
+    blocks: RowBlocks, groups: list[slice], weights: Values | None
 ) -> list[tuple[np.ndarray, int]]:
     """Return the inverse root of the covariance of every group of columns, and its rank."""
     with np.errstate(over="ignore", invalid="ignore"):
         shares, mean, center = weighted_mean(blocks, weights)
 
-        def products(rows: slice, block: np.ndarray) -> tuple[Any, ...]:
-            roots = np.sqrt(shares[rows])
+        def products(own: np.ndarray, block: np.ndarray) -> tuple[Any, ...]:
+            roots = np.sqrt(own)
             centered = (block - center) * roots[:, None]
             return roots @ centered, *(centered[:, group].T @ centered[:, group] for group in groups)
 
         # first, what rounding left of the mean
-        left, *totals = (total / shares.total for total in blocks.sum(products))
+        left, *totals = (total / shares.total for total in shares.sum(products))
         covariances = [K - np.outer(left[g], left[g]) for g, K in zip(groups, totals, strict=True)]
     if not all(np.isfinite(K).all() for K in covariances):
         largest = max(blocks.map(lambda rows, block: float(np.abs(block).max())))

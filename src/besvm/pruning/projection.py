@@ -58,7 +58,7 @@ class Moments:
     ) -> Moments:
         """Return those of all rows, by their weights; without an intercept, seen from zero."""
         shares, mean, center = weighted_mean(blocks, weights)
-        w = shares[slice(0, shares.n)]
+        w = shares.whole()
         level = w.astype(np.float64) @ targets / shares.total
         if not intercept:
             mean, center, level = np.zeros_like(mean), np.zeros_like(center), np.zeros_like(level)

@@ -19,7 +19,7 @@ from besvm.classifier import BESVMClassifier
 from besvm.expand import Expander, FeatureMap
 from besvm.expand.expander import exemplar_of_columns
 from besvm.pruning.projection import Moments, moments_bytes, targets_of
-from besvm.solver.calibration import folds, n_folds_for
+from besvm.solver.calibration import deal_folds
 from besvm.solver.one_vs_rest import n_columns
 from besvm.solver.problem import Problem
 from besvm.solver.training import HELD_OUT_TOL, LinearModel
@@ -81,8 +81,9 @@ class Stage:
         """The rows that are held out in turn, each time as a mask."""
         problem = Problem(self.labels, np.arange(len(self.classes)), self.weights)
         blocks = filled(self.expander, self.X, "recompute") if self.raw is None else self.raw
-        fold = folds(blocks, problem, len(self.classes))
-        return [out for number in range(n_folds_for(len(fold))) if (out := fold == number).any()]
+        folds = deal_folds(blocks, problem, len(self.classes))
+        fold = np.asarray(folds.of_rows)
+        return [out for number in range(folds.n) if (out := fold == number).any()]
 
     @contextmanager
     def features(
@@ -113,7 +114,8 @@ class Stage:
         model: BESVMClassifier = clone(self.params)
         with self.features(model, kept, self.weights) as (feature_map, blocks, options):
             linear = self._fitted(model, blocks, self.weights, targets, options, slope)
-        model._remember(feature_map, linear, self.classes, self.labels[self.weights > 0])
+        used = np.bincount(self.labels[self.weights > 0], minlength=len(self.classes)) > 0
+        model._remember(feature_map, linear, self.classes, used)
         return model
 
     def margins(self, model: BESVMClassifier) -> np.ndarray:

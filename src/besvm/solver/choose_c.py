@@ -3,10 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
-from besvm.solver.calibration import held_out_scores
-from besvm.solver.problem import Problem
+from besvm.solver.calibration import Folds, held_out_scores
 from besvm.solver.result import Result
 
 FIRST, FACTOR = 1.0, 10.0
@@ -22,9 +19,7 @@ class Path:
     tried: dict[str, list[float]]  # "C", "accuracy" and "log_loss", on rows held out
 
 
-def pick_c(
-    solve_at: Callable[[float, Result | None], Result], problem: Problem, fold: np.ndarray, n_folds: int, n_classes: int
-) -> tuple[Path, Result]:
+def pick_c(solve_at: Callable[[float, Result | None], Result], folds: Folds, n_classes: int) -> tuple[Path, Result]:
     """Return the C with the least log loss on held-out rows, and the solution there that leaves the folds out.
 
     C goes up from 1 by factors of ten as long as that helps and, if the first step does not, down: as the loss has one
@@ -35,7 +30,7 @@ def pick_c(
 
     def tried(C: float, last: Result | None) -> tuple[float, Result]:
         result = solve_at(C, last)
-        _, *scores[C] = held_out_scores(result.margins, fold, n_folds, problem, n_classes)
+        _, *scores[C] = held_out_scores(result.margins, folds, n_classes)
         return scores[C][1], result
 
     C, (least, best) = FIRST, tried(FIRST, None)

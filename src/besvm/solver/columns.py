@@ -53,7 +53,9 @@ class Columns(ABC):
         self.penalty = np.ones((self.design.shape[1], 1))
         self.penalty[-1] = 0.0 if self.free else 1.0
         self.W = np.zeros((self.design.shape[1], len(problem.positive)))  # (D + 1, k)
-        self.W[-1] = self.design.constant * self._best_intercept(*self._balance())
+        balance, mass, squares = self._balance()
+        self.weights_norm = float(np.sqrt(squares))
+        self.W[-1] = self.design.constant * self._best_intercept(balance, mass)
         intercepts = self.W[-1].astype(self.dtype)
 
         def part(rows: Rows) -> None:
@@ -64,14 +66,17 @@ class Columns(ABC):
         self.stalled = np.zeros(self.W.shape[1], dtype=int)  # steps in a row that brought nothing
 
     def _balance(self) -> tuple[Any, ...]:
-        """Put the signs beside the rows; return c₊ - c₋ and c₊ + c₋, the weights on both sides, for every column."""
+        """Put the signs beside the rows; return c₊ - c₋ and c₊ + c₋, the weights on both sides, for every column.
+
+        The third is the sum of the squares of all weights.
+        """
         positive, weights_of = self.problem.positive, self.problem.row_weights()
 
-        def part(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        def part(rows: Rows) -> tuple[Any, ...]:
             rows["signs"] = signs = targets(rows["labels"], positive)
-            weights = weights_of(rows)
+            weights, own = weights_of(rows), rows["weights"].astype(np.float64)
             balance = (weights * signs).sum(axis=0, dtype=np.float64)
-            return balance, np.broadcast_to(weights, signs.shape).sum(axis=0, dtype=np.float64)
+            return balance, np.broadcast_to(weights, signs.shape).sum(axis=0, dtype=np.float64), own @ own
 
         return self.state.sum(part, features=False)
 
@@ -218,9 +223,8 @@ class Columns(ABC):
         if self.dtype == np.float64:
             return np.zeros(len(objective))
         eps = float(np.finfo(self.dtype).eps) / 2  # what rounding to the nearest may be off by
-        weights = np.linalg.norm(self.problem.weights.astype(np.float64))
         value = eps * (1 + self.size * np.linalg.norm(coef, axis=0))
-        gradient = 2 * self.C * weights * self.size * value
+        gradient = 2 * self.C * self.weights_norm * self.size * value
         return np.asarray(0.5 * gradient**2 / np.maximum(objective, TINY))
 
     def _keep(self, going: np.ndarray) -> None:

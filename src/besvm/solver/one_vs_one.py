@@ -7,7 +7,7 @@ import numpy as np
 from besvm._support.progress import progress
 from besvm._support.threads import threads_for
 from besvm.blocks import MemoryBlocks, RowBlocks
-from besvm.solver.calibration import folds, most_likely_slope, n_folds_for
+from besvm.solver.calibration import deal_folds, most_likely_slope
 from besvm.solver.problem import Problem
 from besvm.solver.training import Ending, LinearModel, Training
 from besvm.solver.votes import class_pairs, class_scores
@@ -36,17 +36,15 @@ def fit_pairs(
     """
     D = blocks.shape[1]
     pairs = class_pairs(n_classes)
-    n_folds = n_folds_for(len(labels)) if probability else 0
     whole = Problem(labels, np.arange(n_classes), weights)
-    fold = folds(blocks, whole, n_classes) if probability else np.zeros(len(labels), dtype=np.int8)
+    folds = deal_folds(blocks, whole, n_classes) if probability or training.C == "auto" else None
     path = None
-    if training.C == "auto":  # one C for all pairs, picked one-vs-rest
-        if not probability:
-            fold = folds(blocks, whole, n_classes)
-        n_parts = n_folds_for(len(labels))
-        with threads_for(4 * len(labels) * D * n_classes * n_parts):
-            path = training.held_out(blocks, whole, fold, n_parts, n_classes)[0]
+    if training.C == "auto" and folds is not None:  # one C for all pairs, picked one-vs-rest
+        with threads_for(4 * len(labels) * D * n_classes * folds.n):
+            path = training.held_out(blocks, whole, folds, n_classes)[0]
         training = replace(training, C=path.best if path else 1.0)
+    folds = folds if probability else None
+    n_folds = folds.n if folds else 0
     coef, intercept = np.zeros((n_folds + 1, D, len(pairs))), np.zeros((n_folds + 1, len(pairs)))  # the last: all rows
     results = []
     with progress("training pairs of classes", len(pairs), verbose) as shown:
@@ -58,7 +56,7 @@ def fit_pairs(
             part = MemoryBlocks(gather(blocks, rows, columns))
             problem = Problem((labels[rows] == b).astype(np.intp), np.array([1]), weights[rows])
             with threads_for(4 * part.matrix.size * max(n_folds, 1)):
-                trained = training.of_pair(a, b)(part, problem, fold[rows], n_folds)
+                trained = training.of_pair(a, b)(part, problem, folds and folds.among(rows))
             result, held_out = trained.result, trained.held_out
             if held_out is not None:
                 coef[:n_folds, columns, k], intercept[:n_folds, k] = held_out.coef.T, held_out.intercept
@@ -66,10 +64,9 @@ def fit_pairs(
             results.append(replace(result, preconditioner=None))  # which is as large as the pair's features
             shown.advance(1)
     slope = None
-    if probability:
-        rows = np.flatnonzero(fold < n_folds)
-        margins = _held_out_margins(blocks, fold, coef[:n_folds], intercept[:n_folds])[rows]
-        slope = most_likely_slope(class_scores(margins, pairs, n_classes), labels[rows], weights[rows], n_classes)
+    if folds is not None:
+        margins = _held_out_margins(blocks, np.asarray(folds.of_rows), coef[:n_folds], intercept[:n_folds])[folds.rows]
+        slope = most_likely_slope(class_scores(margins, pairs, n_classes), folds.labels, folds.weights, n_classes)
     ending = Ending.of(results)
     training.warn_unless_converged(ending)
     return LinearModel(coef[n_folds].T, intercept[n_folds], slope, ending, path)

@@ -5,16 +5,17 @@ import numpy as np
 from besvm._support.progress import progress, say
 from besvm._support.threads import threads_for
 from besvm.blocks import RowBlocks
-from besvm.solver.calibration import folds, held_out_scores, n_folds_for
+from besvm.blocks.state import Values
+from besvm.solver.calibration import deal_folds, held_out_scores, n_folds_for
 from besvm.solver.problem import Problem
 from besvm.solver.training import Ending, LinearModel, Training
 
 
 def fit_linear(
     blocks: RowBlocks,
-    labels: np.ndarray,
+    labels: Values,
     n_classes: int,
-    weights: np.ndarray,
+    weights: Values,
     training: Training,
     *,
     probability: bool,
@@ -26,10 +27,9 @@ def fit_linear(
     problem = Problem(labels, positive, weights)
     n, D = blocks.shape
     hold_out = probability or training.C == "auto"
-    n_folds = n_folds_for(n) if hold_out else 0
-    fold = folds(blocks, problem, n_classes) if hold_out else None
+    folds = deal_folds(blocks, problem, n_classes) if hold_out else None
     with threads_for(4 * n * D * n_columns(n, n_classes, hold_out)), progress("training", verbose=verbose) as shown:
-        trained = training(blocks, problem, fold, n_folds, n_classes, start, shown.note)
+        trained = training(blocks, problem, folds, n_classes, start, shown.note)
     result, held_out = trained.result, trained.held_out
     ending = Ending.of([result])
     say(
@@ -39,8 +39,8 @@ def fit_linear(
     )
     training.warn_unless_converged(ending)
     slope = None
-    if probability and held_out is not None and fold is not None:
-        slope = held_out_scores(held_out.margins, fold, n_folds, problem, n_classes)[0]
+    if probability and held_out is not None and folds is not None:
+        slope = held_out_scores(held_out.margins, folds, n_classes)[0]
     return LinearModel(result.coef.T, result.intercept, slope, ending, trained.path)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from besvm._support.hashed import uniform
 from besvm._support.threads import WORTH_THREADS, slices, thread_map
 from besvm.blocks.estimates import sample_rows
 from besvm.blocks.state import Rows, RowState
@@ -130,30 +131,39 @@ def precondition(design: Design, problem: Problem, rank: int, seed: int = 0) -> 
     (Frangella, Tropp and Udell 2023), with more test vectors than are kept: the surplus is what makes the kept ones
     good.
     """
-    weights = problem.mean_weights()
-    rows, boost = _sample(weights, sample_rows(len(weights), rank), seed)
+    rows, weights, boost = _sample(design.state, problem.mean_weights(), sample_rows(design.shape[0], rank), seed)
     sample = design.rows(rows)
     if rank >= design.shape[1]:
         return Preconditioner(rows, boost, sample)
     blocks = MemoryBlocks(sample)
-    stands_for = weights[rows] if boost is None else weights[rows] * boost
+    stands_for = weights if boost is None else weights * boost
     vectors, rest, least = _leading(blocks, stands_for.astype(sample.dtype), rank, seed)
     vectors = vectors.astype(sample.dtype)
     coordinates = _joined(blocks.map(lambda at, block: block @ vectors, coarse=True))
     return Preconditioner(rows, boost, coordinates, vectors, rest, least)
 
 
-def _sample(weights: np.ndarray, wanted: int, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return about so many rows, and how many each stands for; None: they are all there are.
+def _sample(
+    state: RowState, weights_of: Callable[[Rows], np.ndarray], wanted: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return about so many rows, their weights, and how many rows each stands for; None: they are all there are.
 
-    They are drawn by their weights, those that weigh most for certain.
+    They are drawn by their weights, those that weigh most for certain, each by its number: where it is does not matter.
     """
-    n = len(weights)
+    n = state.shape[0]
     if wanted >= n:
-        return np.arange(n), None
-    chance = np.minimum(1, wanted * (0.5 * weights / weights.sum() + 0.5 / n))
-    rows = np.flatnonzero(np.random.default_rng(seed).random(n) < chance)
-    return rows, 1 / chance[rows]
+        numbers, weights = state.collect(lambda rows: (rows.numbers, weights_of(rows)))
+        return numbers, weights, None
+    (total,) = state.sum(lambda rows: (weights_of(rows).sum(dtype=np.float64),), features=False)
+
+    def drawn(rows: Rows) -> tuple[np.ndarray, ...]:
+        weights = weights_of(rows)
+        chance = np.minimum(1, wanted * (0.5 * weights / total + 0.5 / n))
+        here = np.flatnonzero(uniform(rows.numbers, seed) < chance)
+        return rows.numbers[here], weights[here], 1 / chance[here]
+
+    numbers, weights, boost = state.collect(drawn)
+    return numbers, weights, boost
 
 
 def _leading(blocks: MemoryBlocks, weights: np.ndarray, rank: int, seed: int) -> tuple[np.ndarray, float, float]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from besvm.blocks.state import Rows, RowState
+from besvm.blocks.state import Rows, RowState, Values
 
 
 def targets(labels: np.ndarray, positive: np.ndarray) -> np.ndarray:
@@ -20,34 +20,32 @@ def targets(labels: np.ndarray, positive: np.ndarray) -> np.ndarray:
 class Problem:
     """The columns to solve: which class is positive in each, and what every row weighs.
 
+    What is known of the rows is an array, or where the rows are; nobody looks at it but beside the rows.
+
     Parameters
     ----------
-    labels : (n,) int array
+    labels : (n,) whole numbers
         The class number of every row.
     positive : (K,) int array
         The class that is +1 in column k; every other class is -1.
-    weights : (n,) float array
+    weights : (n,) numbers
         What every row weighs in every column (sample weight times the weight of its own class).
-    fold, left_out : (n,) and (K,) int arrays, optional
+    fold, left_out : (n,) whole numbers and (K,) int array, optional
         Column k leaves out the rows whose fold is ``left_out[k]``.
     """
 
-    labels: np.ndarray
+    labels: Values
     positive: np.ndarray
-    weights: np.ndarray
-    fold: np.ndarray | None = None
+    weights: Values
+    fold: Values | None = None
     left_out: np.ndarray | None = None
 
     def begin(self, state: RowState, dtype: Any) -> None:
         """Put what the columns know of every row beside the rows."""
         state.put("labels", self.labels)
-        state.put("weights", self.weights.astype(dtype, copy=False))
+        state.put("weights", self.weights, dtype)
         if self.fold is not None:
             state.put("fold", self.fold)
-
-    def signs(self) -> np.ndarray:
-        """Return the targets of all rows, of shape (n, K)."""
-        return targets(self.labels, self.positive)
 
     def row_weights(self) -> Callable[[Rows], np.ndarray]:
         """Return what gives the weights of rows: (rows, 1) or, where columns leave rows out, (rows, K)."""
@@ -56,12 +54,13 @@ class Problem:
         left_out = self.left_out[:, None]
         return lambda rows: rows["weights"][:, None] * (left_out != rows["fold"]).T
 
-    def mean_weights(self) -> np.ndarray:
-        """Return what every row weighs on average over the columns, of shape (n,)."""
-        if self.fold is None or self.left_out is None:
-            return self.weights
-        share = (self.left_out[:, None] != np.arange(self.fold.max(initial=0) + 1)).mean(axis=0)
-        return np.asarray(self.weights * share[self.fold])
+    def mean_weights(self) -> Callable[[Rows], np.ndarray]:
+        """Return what gives the mean weights of rows over the columns, of shape (rows,)."""
+        if self.left_out is None:
+            return lambda rows: rows["weights"]
+        n_folds = int(self.left_out.max(initial=0)) + 1
+        share = np.append((self.left_out[:, None] != np.arange(n_folds)).mean(axis=0), 1.0)  # the last: in no fold
+        return lambda rows: rows["weights"] * share[np.minimum(rows["fold"], n_folds)]
 
     def keep(self, columns: np.ndarray) -> Problem:
         """Return the problem of these columns alone."""

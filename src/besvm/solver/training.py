@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from besvm.blocks import RowBlocks
-from besvm.solver.calibration import held_out_problem
+from besvm.solver.calibration import Folds, held_out_problem
 from besvm.solver.choose_c import Path, pick_c
 from besvm.solver.columns import Report, Start
 from besvm.solver.design import Intercept
@@ -89,8 +89,7 @@ class Training:
         self,
         blocks: RowBlocks,
         problem: Problem,
-        fold: np.ndarray | None = None,
-        n_folds: int = 0,
+        folds: Folds | None = None,
         n_classes: int = 2,
         start: Start | None = None,
         report: Report | None = None,
@@ -99,9 +98,9 @@ class Training:
 
         The mean of these is where the last solve starts from, with the preconditioner of the first.
         """
-        if fold is None or not n_folds:
+        if folds is None:
             return Trained(self.solver(blocks, report)(problem, C=self.C, tol=self.tol, start=start))
-        path, held_out = self.held_out(blocks, problem, fold, n_folds, n_classes, report)
+        path, held_out = self.held_out(blocks, problem, folds, n_classes, report)
         shared = {} if held_out.preconditioner is None else {"preconditioner": held_out.preconditioner}
         start = start or _average(held_out, len(problem.positive))
         C = self.C if path is None else path.best
@@ -130,13 +129,12 @@ class Training:
         self,
         blocks: RowBlocks,
         problem: Problem,
-        fold: np.ndarray,
-        n_folds: int,
+        folds: Folds,
         n_classes: int,
         report: Report | None = None,
     ) -> tuple[Path | None, Result]:
         """Return the solutions that leave a fold out; with C="auto" those at the best C, and the path to it."""
-        solver, columns = self.solver(blocks, report), held_out_problem(problem, fold, n_folds)
+        solver, columns = self.solver(blocks, report), held_out_problem(problem, folds.of_rows, folds.n)
         tol = max(self.tol, HELD_OUT_TOL)
 
         def solve_at(C: float, last: Result | None) -> Result:
@@ -146,7 +144,7 @@ class Training:
             return solver(columns, C=C, tol=tol, start=(last.coef, last.intercept), **shared)
 
         if self.C == "auto":
-            return pick_c(solve_at, problem, fold, n_folds, n_classes)
+            return pick_c(solve_at, folds, n_classes)
         return None, solve_at(self.C, None)
 
     def warn_unless_converged(self, ending: Ending) -> None:
