@@ -22,6 +22,7 @@ PARTS = (
         "rows",
         "cluster",
         "messages",
+        "client",
         "at_scale",
     ),
     *("tolerance", "images", "grid"),

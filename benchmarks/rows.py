@@ -119,12 +119,12 @@ class Watched(BESVMClassifier):
             state = state_of(dtype)
             total = state.sum
 
-            def timed(fn: Any, features: bool = True, coarse: bool = False) -> Any:
+            def timed(fn: Any, features: bool = True, **options: Any) -> Any:
                 if not features:
-                    return total(fn, features, coarse)
+                    return total(fn, features, **options)
                 forget()
                 start = perf_counter()
-                sums = total(fn, features, coarse)
+                sums = total(fn, features, **options)
                 self.pass_seconds_.append(perf_counter() - start)
                 return sums
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+import time
 
 import dask.array as da
 import dask.bag as db
@@ -177,8 +178,6 @@ def n_passes(dask_scheduler):
 
 def wait_for_passes(client, more=0):
     """Wait until the solver has begun, and gone on for so many more tasks."""
-    import time
-
     for _ in range(600):
         done = client.run_on_scheduler(n_passes)
         if done > more:
@@ -206,6 +205,31 @@ def test_workers_that_are_killed_in_mid_fit_and_one_that_joins(data, params, alo
                 os.kill(pid, signal.SIGKILL)
         cluster.scale(3)
         same(running.result(timeout=300), alone)
+
+
+@pytest.mark.slow
+def test_a_fit_without_workers_says_that_it_waits(data, params, alone):
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+        Client(cluster) as client,
+    ):
+
+        def fitted():
+            with pytest.warns(UserWarning, match=r"has no workers left; the fit goes on as soon as one joins") as told:
+                model = BESVMClassifier("rbf", client=client, **params).fit(*data)
+            return model, len(told)
+
+        running = in_thread(fitted)
+        wait_for_passes(client)
+        cluster.scale(0)
+        time.sleep(6)
+        assert not running.done()
+        cluster.scale(1)
+        model, n_told = running.result(timeout=300)
+        same(model, alone)
+        assert n_told == 1
 
 
 def test_workers_with_too_little_memory_are_refused_before_anything_is_computed():

@@ -88,6 +88,18 @@ def test_of_very_many_rows_fewer_than_a_fifth_are_held_out(rng, monkeypatch):
     assert np.ptp(np.bincount(y[held_out]) / np.bincount(y)) < 0.005  # of every class alike
 
 
+@pytest.mark.parametrize("n_different", [1, 3, 2000])
+def test_of_very_many_rows_some_of_every_class_are_held_out(rng, monkeypatch, n_different):
+    """Also where a class has few different rows, which are drawn together or not at all."""
+    monkeypatch.setattr("besvm.solver.calibration.MOST_HELD_OUT", 300)
+    y = np.arange(6000) % 3
+    X = rng.normal(size=(6000, 10))
+    X[y == 1] = X[rng.integers(0, n_different, 2000)]
+    held_out = folds_of(X, y) == 0
+    assert 250 <= held_out.sum() <= 350
+    assert (np.bincount(y[held_out], minlength=3) > 60).all()
+
+
 def normalized_blobs(rng):
     X, y = make_blobs(600, 20, centers=3, cluster_std=8.0, random_state=0)
     return normalize(X), y

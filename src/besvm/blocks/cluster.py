@@ -14,8 +14,7 @@ import numpy as np
 
 from besvm._support.threads import workers
 from besvm._support.units import show_bytes
-from besvm.blocks.client import explained
-from besvm.blocks.cluster_tasks import named, sent, summed
+from besvm.blocks.cluster_tasks import gathered, named, sent, summed
 from besvm.blocks.cluster_values import ClusterValues, spread_on
 from besvm.blocks.estimates import last_rank, row_bytes
 from besvm.blocks.half import HalfBlocks
@@ -52,9 +51,7 @@ class DaskBlocks(RowBlocks):
     def map(self, fn: Callable[[slice, Any], T], coarse: bool = False) -> Iterator[T]:
         found = self._each("look at", fn)
         while found:
-            with explained(self.client):
-                one = found.pop(0).result()
-            yield one
+            yield gathered(self.client, [found.pop(0)])[0]
 
     def sum(self, fn: Callable[[slice, Any], tuple[Any, ...]], coarse: bool = False) -> tuple[Any, ...]:
         def total(rows: slice, block: np.ndarray) -> Sums:
@@ -147,8 +144,7 @@ class DaskState(RowState):
             if len(here):
                 of = (at, self._given[i], self._done[i], self.dtype, here)
                 found.append(client.submit(_taken, task, block if features else None, *of, key=named("take rows", at)))
-        with explained(client):
-            return np.concatenate(client.gather(found))
+        return np.concatenate(gathered(client, found))
 
 
 def check_cluster(penalty: str, multi_class: str) -> None:

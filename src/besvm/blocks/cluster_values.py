@@ -13,8 +13,7 @@ import numpy as np
 from besvm._support.dask_source import DaskSource, check_workers
 from besvm._support.row_source import RowSource, row_numbers
 from besvm._support.threads import slices
-from besvm.blocks.client import explained
-from besvm.blocks.cluster_tasks import named
+from besvm.blocks.cluster_tasks import gathered, named
 
 
 class ClusterValues(RowSource):
@@ -61,8 +60,7 @@ class ClusterValues(RowSource):
 
     def of_parts(self, fn: Callable[..., Any], *others: ClusterValues) -> list[Any]:
         """Return what ``fn`` gives for every part, and the values of the same rows in others: here, in row order."""
-        with explained(self.client):
-            return list(self.client.gather(self.map(fn, "look at", object, *others).parts))
+        return gathered(self.client, self.map(fn, "look at", object, *others).parts)
 
     @property
     def rows(self) -> list[slice]:
@@ -82,8 +80,7 @@ class ClusterValues(RowSource):
         return found
 
     def read(self, first: int, stop: int) -> np.ndarray:
-        with explained(self.client):
-            return np.asarray(self.cut([slice(first, stop)])[0].result())
+        return np.asarray(gathered(self.client, self.cut([slice(first, stop)]))[0])
 
     def take(self, rows: Any) -> np.ndarray:
         """Return some values, in any order, picked where they are: only they travel."""
@@ -94,8 +91,7 @@ class ClusterValues(RowSource):
             for part, first, some, (a, b) in zip(self.parts, self.ends, self.rows, pairwise(cuts), strict=False)
             if a < b
         ]
-        with explained(self.client):
-            picked = self.client.gather(found)
+        picked = gathered(self.client, found)
         return np.concatenate(picked)[places] if picked else np.empty(0, self.dtype)
 
 

@@ -19,7 +19,7 @@ from besvm._support.threads import slices, workers
 from besvm.blocks.checkpoint import Checkpoint
 from besvm.blocks.client import explained
 from besvm.blocks.cluster import DaskBlocks, kept
-from besvm.blocks.cluster_tasks import named, sent
+from besvm.blocks.cluster_tasks import as_done, named, sent
 from besvm.blocks.fill import Source
 
 TOLD_EVERY = 0.5  # seconds between what a worker says of its progress
@@ -56,10 +56,8 @@ def filled_on(
             key = named("similarities of rows", span_of)
             blocks.append(client.submit(_similarities, task, samples, span_of, half, key=key))
         done = DaskBlocks(client, blocks, rows, source.width, source.dtype, half)
-        from distributed import as_completed
-
         spans = {block.key: span_of for block, span_of in zip(blocks, rows, strict=True)}
-        for block in as_completed(blocks):
+        for block in as_done(client, blocks):
             if block.status == "error":
                 block.result()
             bar.block_done(spans[block.key])

@@ -25,8 +25,7 @@ from besvm._support.validation import (
     sound_weights,
 )
 from besvm.basis.contract import RowClasses
-from besvm.blocks.client import explained
-from besvm.blocks.cluster_tasks import named
+from besvm.blocks.cluster_tasks import gathered, named
 from besvm.blocks.cluster_values import ClusterValues
 from besvm.blocks.state import Values
 
@@ -78,8 +77,7 @@ class ClusterClasses(ClusterValues, RowClasses):
                 task = partial(_rows_at, here, first, together)
                 key = named("find in rows", self.rows[p])
                 found.append(self.client.submit(task, self.parts[p], weights[p], key=key))
-        with explained(self.client):
-            parts = self.client.gather(found)
+        parts = gathered(self.client, found)
         none = np.empty(0, np.intp)
         return [np.concatenate([none, *(part[k] for part in parts if k in part)]) for k in range(len(ranks))]
 

@@ -21,6 +21,8 @@ N_FOLDS = 5
 MOST_HELD_OUT = 100_000  # rows, of more than five times as many: one number is then known to a thousandth
 NEAR = 16  # times what rounding may be: rows that are no farther apart are drawn together, but for one in so many
 MORE = 1.25  # times as many rows are drawn as are kept, for classes of which chance draws fewer
+TELLING = 100  # rows of a class, of which half or twice as many do not come by chance
+BY_NUMBER = -1  # sets these random numbers apart from those of others who draw rows by their numbers
 MAX_SLOPE = 1e3
 
 
@@ -119,8 +121,8 @@ def _drawn(keys: Callable[[Rows], np.ndarray], share: float) -> Callable[[Rows],
 def _thinned(state: RowState, grain: np.ndarray, share: float, n_classes: int) -> tuple[np.ndarray, ...]:
     """Return a share of the rows of every class: their numbers, places, labels and weights.
 
-    Rows within a ``grain`` of places are drawn together, but where that would be far too many or too few of them: where
-    there are few different rows at all.
+    Rows within a ``grain`` of places are drawn together, but where that would be far too many or too few of a class:
+    where it has few different rows at all.
     """
     grain = np.maximum(grain, TINY)
 
@@ -129,16 +131,18 @@ def _thinned(state: RowState, grain: np.ndarray, share: float, n_classes: int) -
         return uniform(cells[:, 0], cells[:, 1])
 
     def by_number(rows: Rows) -> np.ndarray:
-        return uniform(rows.numbers, 0)
+        return uniform(rows.numbers, BY_NUMBER)
 
     likely = min(1.0, MORE * share)  # some more than are wanted, to have enough of every class
 
     def counted(rows: Rows) -> tuple[Any, ...]:
         weighs = rows["weights"] > 0
-        return np.bincount(rows["labels"][weighs], minlength=n_classes), (weighs & (by_place(rows) < likely)).sum()
+        drawn = weighs & (by_place(rows) < likely)
+        return tuple(np.bincount(rows["labels"][some], minlength=n_classes) for some in (weighs, drawn))
 
-    sizes, n_drawn = state.sum(counted, features=False)
-    apart = not 0.5 <= n_drawn / (likely * sizes.sum()) <= 2
+    sizes, drawn = state.sum(counted, features=False)
+    expected = likely * sizes
+    apart = bool(((drawn < 0.5 * expected) | (drawn > 2 * expected))[expected >= TELLING].any())
     numbers, places, labels, weights, key = state.collect(_drawn(by_number if apart else by_place, likely))
     kept = np.zeros(len(numbers), dtype=bool)
     for label in range(n_classes):
