@@ -19,6 +19,7 @@ from besvm.normalize import Nystrom
 from besvm.solver.calibration import N_FOLDS, deal_folds
 from besvm.solver.preconditioner import _sample
 from besvm.solver.problem import Problem
+from variants import first_fast
 
 PARAMS = {"basis": 20, "C": 0.1, "random_state": 0}
 
@@ -42,9 +43,7 @@ def same(model, other):
         assert one.tolist() == another.tolist()
 
 
-@pytest.mark.parametrize(
-    "class_weight", [pytest.param(None, marks=pytest.mark.slow), "balanced", {"a": 3.0, "bb": 0.5}], ids=str
-)
+@pytest.mark.parametrize("class_weight", first_fast(["balanced", None, {"a": 3.0, "bb": 0.5}]), ids=str)
 def test_weights_and_classes_in_partitions_of_their_own(client, data, class_weight):
     X, y, weights = data
     params = PARAMS | {"class_weight": class_weight}
@@ -66,13 +65,9 @@ def test_classes_of_every_collection(client, data):
 
 @pytest.mark.parametrize(
     "basis",
-    [
-        "auto",
-        IndexBasis(per_class=5),
-        pytest.param(RandomBasis(0.02), marks=pytest.mark.slow),
-        RandomBasis(20, balanced=False),
-        KMedoidsBasis(10),
-    ],
+    first_fast(
+        ["auto", RandomBasis(20, balanced=False), KMedoidsBasis(10), IndexBasis(per_class=5), RandomBasis(0.02)], 3
+    ),
     ids=str,
 )
 def test_every_basis_is_that_of_one_machine(client, data, basis):
@@ -87,7 +82,7 @@ def test_every_basis_is_that_of_one_machine(client, data, basis):
     assert (weights[model.basis_rows_[0]] > 0).all()
 
 
-@pytest.mark.parametrize("normalize", ["z-score", Nystrom()], ids=str)
+@pytest.mark.parametrize("normalize", first_fast(["z-score", Nystrom()]), ids=str)
 def test_weights_of_the_normalization(client, data, normalize):
     X, y, weights = data
     params = PARAMS | {"normalize": normalize}

@@ -192,10 +192,10 @@ def label_dtype(n_classes: int) -> np.dtype[Any]:
     return np.dtype(np.int16 if n_classes < FEW_CLASSES else np.intp)
 
 
-def check_labels_present(y: Any, first: int = 0) -> None:
+def check_labels_present(y: Any, first: int | None = None) -> None:
     """Refuse labels that are missing (None, NaN, pd.NA, pd.NaT), infinite, complex, or texts among numbers.
 
-    They are those of the rows from ``first`` on.
+    They are those of all rows, or of a partition whose first row is ``first``.
     """
     # NumPy would make texts of all that is in a list with a text, of NaN too
     y = np.asarray(y, dtype=object if isinstance(y, (list, tuple)) else None)
@@ -209,10 +209,11 @@ def check_labels_present(y: Any, first: int = 0) -> None:
         return
     if missing.any():
         place = int(missing.argmax())
+        row = (first or 0) + place // (y.size // len(y))
+        where = "in all" if first is None else "in its partition"
         raise ValueError(
-            f"y must hold a label for every row: it contains {y.ravel()[place]} in row "
-            f"{first + place // (y.size // len(y))}, "
-            f"{missing.sum()} missing in all; leave these rows out"
+            f"y must hold a label for every row: it contains {y.ravel()[place]} in row {row}, {missing.sum()} missing "
+            f"{where}; leave these rows out"
         )
     texts = [isinstance(label, str) for label in y.ravel()] if y.dtype.kind == "O" else []
     if any(texts) and not all(texts):
