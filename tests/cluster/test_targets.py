@@ -115,6 +115,15 @@ def test_what_is_wrong_is_said_as_on_one_machine(client, data, classes, weights,
         assert "\n" not in str(error.value)
 
 
+def test_labels_of_several_columns(client, data):
+    X, y, _ = data
+    several = da.from_array(np.column_stack([y, y]), chunks=(600, 2))
+    with pytest.raises(
+        ValueError, match=r"y must be one label for each row, got an array of shape \(n, 2\); select one"
+    ):
+        BESVMClassifier("rbf", **PARAMS).fit(da.from_array(X, chunks=(600, 6)), several)
+
+
 def test_labels_of_two_kinds_in_different_partitions(client, data):
     X, y, _ = data
     mixed = db.from_sequence([*y[:1000].tolist(), *range(1000)], npartitions=2)
