@@ -103,12 +103,12 @@ def classes_on(client: Any, X: Any, y: Any) -> tuple[np.ndarray, ClusterValues]:
     if not is_dask(y):
         classes, numbers = check_classes(X, y)
         return classes, ClusterValues.of_array(client, numbers, "class numbers")
-    columns = y.shape[1:] if getattr(y, "ndim", 1) > 1 else (1,)
-    if columns != (1,):
-        raise ValueError(
-            f"y must be one label for each row, got an array of shape (n, {', '.join(map(str, columns))}); select one column"
-        )
     if getattr(y, "ndim", 1) > 1:
+        columns = ", ".join(map(str, y.shape[1:]))
+        if columns != "1":
+            raise ValueError(
+                f"y must be one label for each row, got an array of shape (n, {columns}); select one column"
+            )
         column_or_1d(np.zeros((1, 1)), warn=True)  # says what it thinks of a column
     labels = ClusterValues.of_collection(client, y, _labels, "classes")
     refuse_other_length(n_rows(X), len(labels))
