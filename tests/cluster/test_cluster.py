@@ -80,6 +80,7 @@ def test_c_is_picked_alike(client, data, params):
     same(BESVMClassifier("rbf", client=client, **picked).fit(*data), BESVMClassifier("rbf", **picked).fit(*data))
 
 
+@pytest.mark.slow
 def test_a_dask_array_with_the_current_client(client, data, params, alone):
     X, y = data
     rows = da.from_array(X, chunks=(700, 5))  # columns in pieces, and a last partition that is shorter

@@ -66,7 +66,7 @@ def test_classes_of_every_collection(client, data):
 @pytest.mark.parametrize(
     "basis",
     first_fast(
-        ["auto", RandomBasis(20, balanced=False), KMedoidsBasis(10), IndexBasis(per_class=5), RandomBasis(0.02)], 3
+        ["auto", KMedoidsBasis(10), RandomBasis(20, balanced=False), IndexBasis(per_class=5), RandomBasis(0.02)]
     ),
     ids=str,
 )
@@ -219,7 +219,7 @@ def test_nothing_as_long_as_the_rows_comes_to_the_client(client, monkeypatch):
     n = 200_000
     X = da.random.default_rng(0).normal(size=(n, 3), chunks=(n // 4, 3)).astype(np.float32)
     y, weights = (X[:, 0] + X[:, 1] > 0).astype(np.int64), X[:, 2] ** 2
-    model = BESVMClassifier("rbf", basis=8, C=1.0, random_state=0, class_weight="balanced").fit(X, y, weights)
+    model = BESVMClassifier("rbf", basis=8, C=0.1, tol=0.1, random_state=0, class_weight="balanced").fit(X, y, weights)
     assert model.score(X[:1000], y[:1000]) > 0.95
     assert len(came) > 20
     assert max(came) < 0.5 * n
