@@ -18,7 +18,6 @@ from besvm.blocks.checkpoint import MANIFEST, Checkpoint
 from besvm.expand import Expander
 from besvm.similarities import Similarity
 from besvm.sources import ArraySource
-from variants import first_fast
 
 
 @pytest.fixture
@@ -288,7 +287,8 @@ def test_killed_at_any_moment_it_ends_with_the_same_coefficients(tmp_path):
     assert list(tmp_path.glob("*.part")) == []
 
 
-@pytest.mark.parametrize("kills", first_fast([1, 3]))
+@pytest.mark.slow  # tests/solver/test_journal.py goes on after every step, in one process
+@pytest.mark.parametrize("kills", [1, 3])
 def test_killed_between_steps_of_the_solver_it_ends_with_the_same_coefficients(tmp_path, kills):
     _, expected = lines_of(start(tmp_path / "whole", 0))
     n_steps = expected.count("step")

@@ -95,6 +95,7 @@ def test_a_dask_array_with_the_current_client(client, data, params, alone):
     np.testing.assert_allclose(model.transform(rows).compute(), model.transform(X), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_file_that_the_workers_read(client, data, params, alone, tmp_path):
     X, y = data
     np.save(tmp_path / "X.npy", X)

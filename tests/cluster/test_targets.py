@@ -82,7 +82,8 @@ def test_every_basis_is_that_of_one_machine(client, data, basis):
     assert (weights[model.basis_rows_[0]] > 0).all()
 
 
-@pytest.mark.parametrize("normalize", first_fast(["z-score", Nystrom()]), ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize("normalize", ["z-score", Nystrom()], ids=str)
 def test_weights_of_the_normalization(client, data, normalize):
     X, y, weights = data
     params = PARAMS | {"normalize": normalize}

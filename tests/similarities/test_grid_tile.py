@@ -36,7 +36,6 @@ def grids(rng):
             {"rigid": 0, "local": 9},
             {"rigid": 0, "local": 1, "local_penalty": np.arange(9.0).reshape(3, 3)},
         ],
-        2,
     ),
     ids=str,
 )
