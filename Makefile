@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 OLDEST := .venv-oldest
 DIST := .venv-dist
+# tests start many processes of Python: compiled files are kept even where the shell says otherwise
+export PYTHONDONTWRITEBYTECODE :=
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-all test-oldest torture bench lint docs notebooks dist clean

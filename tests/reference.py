@@ -104,5 +104,7 @@ def l1_proximal_gradient(X, y, C, weights=None, intercept="free", n_steps=20_000
             after, v = 1.0, now
         else:
             v = now + (momentum - 1) / after * (now - last)
-        last, momentum = now, after
+        moved, last, momentum = np.abs(now - last).max(), now, after
+        if moved < 1e-14:
+            break
     return last[:-1], last[-1]

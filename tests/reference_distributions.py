@@ -45,8 +45,10 @@ def sinkhorn(b, x, costs, regularization, iterations=20_000):
     K = np.exp(-costs / regularization)
     v = np.ones(len(x))
     for _ in range(iterations):
-        u = b / (K @ v)
+        u, before = b / (K @ v), v
         v = x / (K.T @ u)
+        if np.allclose(v, before, rtol=1e-14, atol=0):
+            break
     return float((u[:, None] * K * v * costs).sum())
 
 

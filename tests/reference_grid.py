@@ -18,23 +18,22 @@ def box(radius):
     return [(dy, dx) for dy in moves for dx in moves]
 
 
-def cell_product(x, y, c, to):
-    """φ(x, c)ᵀ φ(y, to), zero outside y."""
-    h, w, _ = y.shape
-    return float(x[c] @ y[to]) if 0 <= to[0] < h and 0 <= to[1] < w else 0.0
+def cell_products(x, y):
+    """φ(x, c)ᵀ φ(y, to) by (c, to), of the cells there are; the products are taken once, as many loops look at them."""
+    cells_x, cells_y = list(np.ndindex(x.shape[:2])), list(np.ndindex(y.shape[:2]))
+    return {(c, to): float(x[c] @ y[to]) for c in cells_x for to in cells_y}
 
 
 def deformable_pair(x, y, rigid=0, local=0, rigid_penalty=0.0, local_penalty=0.0):
     """s(x, y) of eq. sim:nonrigid (of eq. sim:rigid when local is 0), each cell of x finding its match in y."""
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    best = -np.inf
+    best, products = -np.inf, cell_products(x, y)
+    moves = [(z_l, regularization(local_penalty, local, z_l)) for z_l in box(local)]
     for z_r in box(rigid):
         total = regularization(rigid_penalty, rigid, z_r)
         for c in np.ndindex(x.shape[:2]):
-            total += max(
-                regularization(local_penalty, local, z_l)
-                + cell_product(x, y, c, (c[0] + z_r[0] + z_l[0], c[1] + z_r[1] + z_l[1]))
-                for z_l in box(local)
+            total += max(  # outside y, the product is zero
+                cost + products.get((c, (c[0] + z_r[0] + z_l[0], c[1] + z_r[1] + z_l[1])), 0.0) for z_l, cost in moves
             )
         best = max(best, total)
     return best

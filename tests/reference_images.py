@@ -43,12 +43,13 @@ def histograms(image: np.ndarray, cell: int) -> np.ndarray:
     for y in range(rows * cell):
         for x in range(columns * cell):
             dx, dy = gradient(image, y, x)
+            where, length = direction(dx, dy), math.hypot(dx, dy)
             for row in range(rows):
-                for column in range(columns):
-                    down = 1 - abs((y + 0.5) / cell - (row + 0.5))
+                down = 1 - abs((y + 0.5) / cell - (row + 0.5))
+                for column in range(columns) if down > 0 else ():
                     across = 1 - abs((x + 0.5) / cell - (column + 0.5))
-                    if down > 0 and across > 0:
-                        votes[row, column, direction(dx, dy)] += down * across * math.hypot(dx, dy)
+                    if across > 0:
+                        votes[row, column, where] += down * across * length
     return votes
 
 

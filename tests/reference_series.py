@@ -1,7 +1,7 @@
 """Distances of series, moment by moment in float64: the naive loops that the fast ways are checked against."""
 
 from itertools import pairwise
-from math import floor, inf
+from math import exp, floor, inf
 
 import numpy as np
 
@@ -20,39 +20,55 @@ def band(n, m, window):
 
 
 def squared(a, b):
-    return float(((a - b) ** 2).sum())
+    return sum((p - q) ** 2 for p, q in zip(a, b, strict=True))
 
 
 def length(a, b):
     return squared(a, b) ** 0.5
 
 
+def moments(x):
+    """Return the moments of a series (channels, moments), each a list of Python's own numbers: far quicker to loop on."""
+    return np.asarray(x, np.float64).T.tolist()
+
+
+def spread(x):
+    return float(np.std(x))
+
+
 def slopes(x):
     return np.array([[((c[i] - c[i - 1]) + (c[i + 1] - c[i - 1]) / 2) / 2 for i in range(1, len(c) - 1)] for c in x])
 
 
-def steps(measure, x, y, i, j):
+def steps(measure, x, y, epsilon, i, j):
     """Return what it costs to match x_i and y_j, to move on in x alone and in y alone; i and j count from 0."""
-    name, zero = measure.name, np.zeros(len(x))
-    a, b = x[:, i], y[:, j]
-    a_before, b_before = (x[:, i - 1] if i else zero), (y[:, j - 1] if j else zero)
+    name, zero = measure.name, [0.0] * len(x[0])
+    a, b = x[i], y[j]
+    a_before, b_before = (x[i - 1] if i else zero), (y[j - 1] if j else zero)
     if name in ("dtw", "ddtw"):
         return (squared(a, b),) * 3
     if name == "wdtw":
-        n = max(x.shape[1], y.shape[1])
-        return (squared(a, b) / (1 + np.exp(-measure.g * (abs(i - j) - n / 2))),) * 3
+        n = max(len(x), len(y))
+        return (squared(a, b) / (1 + exp(-measure.g * (abs(i - j) - n / 2))),) * 3
     if name == "erp":
-        return length(a, b), length(a, zero + measure.g), length(b, zero + measure.g)
+        gap = [measure.g] * len(zero)
+        return length(a, b), length(a, gap), length(b, gap)
     if name == "twe":
         match = length(a, b) + length(a_before, b_before) + 2 * measure.nu * abs(i - j)
         return match, *(measure.nu + measure.lmbda + length(u, v) for u, v in ((a, a_before), (b, b_before)))
     if name == "lcss":
-        return (-1.0, inf, inf) if length(a, b) <= measure.epsilon else (inf, 0.0, 0.0)
+        return (-1.0, inf, inf) if length(a, b) <= epsilon else (inf, 0.0, 0.0)
     if name == "edr":
-        epsilon = max(x.std(), y.std()) / 4 if measure.epsilon is None else measure.epsilon
         return float(length(a, b) >= epsilon), 1.0, 1.0
     split, match = (one_split, abs(a[0] - b[0])) if measure.channels == "independent" else (ball_split, squared(a, b))
     return match, measure.c + split(a, a_before, b), measure.c + split(b, a, b_before)
+
+
+def tolerance(measure, x, y):
+    """Return how far apart two moments may be and still match, for those measures that ask."""
+    if measure.name == "edr" and measure.epsilon is None:
+        return max(spread(x), spread(y)) / 4
+    return getattr(measure, "epsilon", None)
 
 
 def one_split(value, a, b):
@@ -61,26 +77,27 @@ def one_split(value, a, b):
 
 
 def ball_split(value, a, b):
-    middle = (a + b) / 2
+    middle = [(p + q) / 2 for p, q in zip(a, b, strict=True)]
     return 0.0 if squared(middle, value) <= squared(a, b) / 4 else min(squared(value, a), squared(value, b))
 
 
 def edges(measure, x):
     """Return what it costs to have left out 1, 2, ... moments at the beginning."""
     if measure.name == "erp":
-        return sum(length(x[:, i], np.zeros(len(x)) + measure.g) for i in range(x.shape[1]))
+        return sum(length(one, [measure.g] * len(one)) for one in x)
     return 0.0 if measure.name in ("lcss", "edr") else inf
 
 
 def warped(measure, x, y):
     """Return D at the end, of series (channels, moments) that are warped together."""
-    n, m = x.shape[1], y.shape[1]
-    D = np.full((n + 1, m + 1), 0.0 if measure.name == "lcss" else inf)
-    D[1:, 0], D[0, 1:], D[0, 0] = edges(measure, x), edges(measure, y), 0
-    for i, j in np.argwhere(band(n, m, measure.window)):
-        match, x_alone, y_alone = steps(measure, x, y, i, j)
-        D[i + 1, j + 1] = min(D[i, j] + match, D[i, j + 1] + x_alone, D[i + 1, j] + y_alone)
-    return D[n, m]
+    x, y = moments(x), moments(y)
+    n, m, epsilon = len(x), len(y), tolerance(measure, x, y)
+    inside, x_left_out, y_left_out = (0.0 if measure.name == "lcss" else inf), edges(measure, x), edges(measure, y)
+    D = [[0.0] + [y_left_out] * m] + [[x_left_out] + [inside] * m for _ in range(n)]
+    for i, j in np.argwhere(band(n, m, measure.window)).tolist():
+        match, x_alone, y_alone = steps(measure, x, y, epsilon, i, j)
+        D[i + 1][j + 1] = min(D[i][j] + match, D[i][j + 1] + x_alone, D[i + 1][j] + y_alone)
+    return D[n][m]
 
 
 def distance(measure, x, y):
@@ -100,9 +117,11 @@ def path_cost(measure, x, y, path):
     x, y = (np.atleast_2d(np.asarray(one, np.float64)) for one in (x, y))
     if measure.name == "ddtw":
         x, y, path = slopes(x), slopes(y), path - 1
-    total = steps(measure, x, y, *path[0])[0]
+    x, y = moments(x), moments(y)
+    epsilon = tolerance(measure, x, y)
+    total = steps(measure, x, y, epsilon, *path[0].tolist())[0]
     for before, here in pairwise(path):
-        total += steps(measure, x, y, *here)[[(1, 1), (1, 0), (0, 1)].index(tuple(here - before))]
+        total += steps(measure, x, y, epsilon, *here.tolist())[[(1, 1), (1, 0), (0, 1)].index(tuple(here - before))]
     return total
 
 

@@ -275,11 +275,12 @@ class LinearSVMClassifier(MarginClassifier):
         check_is_fitted(self, "coef_")
         X = self._checked(X, reset=False)
         weights = self.coef_.T.astype(X.dtype)
-        if isinstance(X, RowSource):
-            out, rows_each = np.empty((len(X), weights.shape[1])), rows_per_block(X.shape[1], X.dtype.itemsize)
-            return by_blocks(X, lambda block, _: block @ weights + self.intercept_, out, rows_each, "predicting")
-        margins: np.ndarray = X @ weights + self.intercept_
-        return margins
+        if issparse(X):
+            margins: np.ndarray = X @ weights + self.intercept_
+            return margins
+        # arrays by the blocks of sources: where a row lies in a product changes its last digits on some processors
+        out, rows_each = np.empty((X.shape[0], weights.shape[1])), rows_per_block(X.shape[1], X.dtype.itemsize)
+        return by_blocks(X, lambda block, _: block @ weights + self.intercept_, out, rows_each, "predicting")
 
     def _checked(self, X: Any, reset: bool = True) -> Any:
         options: dict[str, Any] = {"dtype": (np.float64, np.float32), "reset": reset}

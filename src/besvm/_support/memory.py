@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 ROOT = Path("/")
+UNLIMITED = 2**60  # bytes: the first version of control groups writes "no limit" as a number beyond it
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")  # file systems whose files take memory
 
 
@@ -44,9 +45,10 @@ def _group_memory(root: Path) -> Iterator[int]:
         inside = PurePosixPath(place.lstrip("/"))
         for group in (inside, *inside.parents):  # in a container, some of them are not to be seen
             folder = root / top / group
-            free = re.search(rf"^{cached} (\d+)", _read(folder / "memory.stat"), re.MULTILINE)
-            taken = _number(folder / used) - (int(free[1]) if free else 0)
-            yield from (max(0, limit - taken) for name in limits if (limit := _number(folder / name)))
+            limit = min((found for name in limits if (found := _number(folder / name))), default=UNLIMITED)
+            if limit < UNLIMITED:  # else what is taken need not be known: the system adds it up when it is asked
+                free = re.search(rf"^{cached} (\d+)", _read(folder / "memory.stat"), re.MULTILINE)
+                yield max(0, limit - _number(folder / used) + (int(free[1]) if free else 0))
 
 
 def _read(path: Path) -> str:

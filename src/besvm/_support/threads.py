@@ -125,8 +125,10 @@ def _set_threads(wanted: list[tuple[Any, int]]) -> None:
     """Set the number of threads of each library.
 
     Some builds of OpenBLAS obey only the thread that came first, for as long as it lives, and say nothing to others:
-    so it is always the same thread that asks, and this one too if that was not heard.
+    so it is always the same thread that asks, and this one too if that was not heard. Nobody asks for what is so.
     """
+    if all(library.num_threads == n for library, n in wanted):
+        return
 
     def ask() -> None:
         for library, n in wanted:

@@ -5,15 +5,18 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.parameters import is_number, is_whole, shown
 from besvm._support.rows import SETTLE_ROWS, evenly_spaced, n_rows
+from besvm._support.threads import slices
 from besvm.similarities.contract import register
 from besvm.similarities.parts.contract import Pieces, VectorParts, Vectors, cut
 from besvm.similarities.parts.pooling import PLACES
 
 SETTLE_PIECES, SETTLE_VALUES = 20_000, 1 << 24  # that the whitening is learned from, and values of all of them
+DRAWN_AT_ONCE = 1_000  # pieces: a copy of so many is made on the way
 LEAST = 1e-4  # a whitened piece shorter than this is rounding: it is like nothing
 
 
@@ -148,8 +151,13 @@ class Parts(VectorParts):
         places = (rng.random((len(numbers), 2)) * room).astype(np.intp)
         depth = np.shape(grids[0])[2] if n else 1
         items = np.empty((len(numbers), size, size, depth), dtype=np.float32)
-        for item, number, (y, x) in zip(items, numbers, places, strict=True):
-            item[:] = grids[number][y : y + size, x : x + size]
+        if isinstance(grids, np.ndarray):
+            windows = sliding_window_view(grids, (size, size), axis=(1, 2))  # (n, y, x, values, size, size)
+            for some in slices(len(numbers), DRAWN_AT_ONCE):
+                items[some] = windows[numbers[some], *places[some].T].transpose(0, 2, 3, 1)
+        else:
+            for item, number, (y, x) in zip(items, numbers, places, strict=True):
+                item[:] = grids[number][y : y + size, x : x + size]
         return Pieces(items, numbers, places)
 
     def as_vectors(self, pieces: Any) -> np.ndarray:
