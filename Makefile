@@ -12,7 +12,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 demo: .venv/ready
 	@$(BIN)/besvm demo
 
-test: .venv/ready
+test: .venv/test-ready
 	@$(BIN)/python -m pytest -m "not slow" $(WORKERS)
 
 test-all: .venv/docs-ready
@@ -24,13 +24,13 @@ test-oldest: $(OLDEST)/ready
 	@NUMBA_CACHE_DIR="$(CURDIR)/$(OLDEST)/numba" $(OLDEST)/bin/python -m pytest -m "not slow" $(WORKERS) \
 		-W ignore::DeprecationWarning
 
-lint: .venv/ready
+lint: .venv/test-ready
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-torture: .venv/ready
+torture: .venv/test-ready
 	@$(BIN)/python -m torture
 
-bench: .venv/ready
+bench: .venv/test-ready
 	@$(BIN)/python -m benchmarks
 
 docs: .venv/docs-ready
@@ -45,7 +45,7 @@ dist: $(DIST)/ready
 	@$(DIST)/bin/python .ci/dist.py
 
 # examples/notebooks, from the tutorials of the same names
-notebooks: .venv/ready
+notebooks: .venv/test-ready
 	@$(BIN)/python docs/notebooks.py
 
 clean:
@@ -56,10 +56,15 @@ clean:
 	@echo "Setting up .venv (once, about a minute) ..."
 	@$(PYTHON) -c 'import sys; sys.exit("besvm needs Python 3.11 or later; run make PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install -qq --disable-pip-version-check -e ".[plots,report]"
+	@touch $@
+
+.venv/test-ready: .venv/ready
+	@echo "Installing what the tests need (once, about a minute) ..."
 	@$(BIN)/pip install -qq --disable-pip-version-check -e ".[test]"
 	@touch $@
 
-.venv/docs-ready: .venv/ready
+.venv/docs-ready: .venv/test-ready
 	@echo "Installing what makes the site (once, a few seconds) ..."
 	@$(BIN)/pip install -qq --disable-pip-version-check -e ".[docs]"
 	@touch $@

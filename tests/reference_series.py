@@ -28,7 +28,7 @@ def length(a, b):
 
 
 def moments(x):
-    """Return the moments of a series (channels, moments), each a list of Python's own numbers: far quicker to loop on."""
+    """Return the moments of a series (channels, moments), each a list of Python's own numbers: quicker to loop on."""
     return np.asarray(x, np.float64).T.tolist()
 
 

@@ -23,6 +23,7 @@ from besvm.normalize import MeanNormScaler
 OURS = (Column, GridDescriptor, MeanNormScaler, CellPCA)  # what takes no more than a few copies of what it gives
 COPIES = 3  # of what a step of features gives, or takes, that are there at once
 WORTH_MEASURING = 64  # rows
+LEAST = 4096  # bytes a row: where fewer are measured, most of them may be Python's own
 TRIES = 4  # measurements of what a row takes, two of which should agree
 
 _measuring = threading.Lock()
@@ -130,8 +131,8 @@ def _blocks(steps: list[Any], X: Any, one: np.ndarray) -> ComputedBlocks:
 def measured(compute: Callable[[Any], Any], one: Any) -> int:
     """Return by how many bytes the peak rises for every further row, as a power of 2; 0 where it cannot be told.
 
-    The power, and that two measurements must agree, keep noise (another thread's work, what happens the first time
-    only) out of where blocks begin.
+    The power, that it is never below LEAST, and that two measurements must agree, keep noise (another thread's work,
+    what happens the first time only) out of where blocks begin, and out of model files.
     """
     with _measuring, workers(1):
         if tracemalloc.is_tracing():  # somebody else measures
@@ -163,4 +164,4 @@ def _slope(compute: Callable[[Any], Any], one: Any) -> int:
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     slope = (peaks[1] - peaks[0]) // 4
-    return 1 << (slope - 1).bit_length() if slope > 1 else 0
+    return max(LEAST, 1 << max(0, slope - 1).bit_length())
