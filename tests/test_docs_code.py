@@ -16,8 +16,8 @@ from besvm import BESVMClassifier, LinearSVMClassifier
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = (
-    *("ideas", "choosing", "coming-from", "guide", "any-data", "images", "explanations", "model-files"),
-    *("pruning", "report", "how-to"),
+    *("ideas", "choosing", "guide", "any-data", "images", "explanations", "model-files", "report"),
+    *(pytest.param(page, marks=pytest.mark.slow) for page in ("coming-from", "pruning", "how-to")),  # .ci/run has them
 )
 
 

@@ -234,6 +234,7 @@ def test_a_fit_without_workers_says_that_it_waits(data, params, alone):
         assert n_told == 1
 
 
+@pytest.mark.slow
 def test_workers_with_too_little_memory_are_refused_before_anything_is_computed():
     from distributed import Client, LocalCluster
 

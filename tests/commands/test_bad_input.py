@@ -164,6 +164,7 @@ def program(here, *arguments, **options):
     return subprocess.Popen(full, cwd=here, stderr=subprocess.PIPE, text=True, **options)
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_nothing(here, tmp_path):
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))  # noqa: E731
     out = tmp_path / "model.besvm"

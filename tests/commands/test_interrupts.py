@@ -75,7 +75,8 @@ def test_when_the_work_is_done(moment):
     assert pressed(moment, "--version") == (0, f"besvm {besvm.__version__}\n", "")
 
 
-@pytest.mark.parametrize("moment", first_fast(["atexit", "teardown"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["atexit", "teardown"])
 def test_when_an_error_was_said(moment):
     code, _, said = pressed(moment, "inspect", "none.besvm")
     assert (code, said.count("\n")) == (2, 1)

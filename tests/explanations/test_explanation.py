@@ -222,7 +222,12 @@ def kinds():
     yield "precomputed", ["precomputed"], rng.normal(size=(24, 24)), y
 
 
-@pytest.mark.parametrize(("measures", "X", "y"), [kind[1:] for kind in kinds()], ids=[kind[0] for kind in kinds()])
+@pytest.mark.parametrize(
+    ("measures", "X", "y"),
+    [  # series of several channels have compiled code of their own
+        pytest.param(*rest, id=name, marks=[pytest.mark.slow] if name == "channels" else []) for name, *rest in kinds()
+    ],
+)
 @pytest.mark.parametrize("with_training", first_fast([True, False]))
 def test_every_kind_of_data_can_be_shown(measures, X, y, with_training):
     model = BESVMClassifier(
