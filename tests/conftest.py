@@ -4,7 +4,6 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores: threads 
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
 
-import gc
 import runpy
 from pathlib import Path
 
@@ -27,12 +26,6 @@ settings.load_profile("besvm")
 def pytest_collection_modifyitems(items):
     """Begin with the reproduction, which takes longest: no worker is to be left with it at the end."""
     items.sort(key=lambda item: "reproduction" not in item.path.parts)
-
-
-def pytest_collection_finish():
-    """Let the collector of garbage pass over what stays to the end: all that is imported, and thousands of tests."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture
