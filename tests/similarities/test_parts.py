@@ -103,6 +103,17 @@ def test_images_of_different_sizes_are_compared(rng):
         np.testing.assert_array_equal(item, images[number][y : y + 4, x : x + 4].astype(np.float32))
 
 
+@pytest.mark.parametrize("at_once", [1_000, 7])
+def test_pieces_drawn_many_at_once_are_those_cut_one_by_one(at_once, rng, monkeypatch):
+    """Images in one array are cut together, those in a list one after the other."""
+    monkeypatch.setattr("besvm.similarities.parts.grid.DRAWN_AT_ONCE", at_once)
+    grids = rng.random((6, 9, 7, 3)).astype(np.float32)
+    drawn, one_by_one = (Parts(4).draw(X, 5, np.random.default_rng(1)) for X in (grids, list(grids)))
+    cuts = [grids[k, y : y + 4, x : x + 4] for k, (y, x) in zip(drawn.samples, drawn.places, strict=True)]
+    np.testing.assert_array_equal(drawn.items, cuts)
+    np.testing.assert_array_equal(drawn.items, one_by_one.items)
+
+
 def test_constant_images_are_like_nothing(rng):
     images = np.concatenate([np.full((2, 8, 8, 3), 0.5), rng.random((4, 8, 8, 3))])
     parts = Parts(3, 2, mirror=True).fit(images)
