@@ -70,7 +70,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "parallel": 2,
     "matplotlib_animations": False,
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("site_tutorials.figures",),
     "capture_repr": (),
     "remove_config_comments": True,
     "show_memory": False,

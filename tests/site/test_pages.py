@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from check_links import problems
+from site_tutorials import ORDER
 
 from browser import DESK, TELEPHONE, chromium, needs_chromium, set_colors, set_width
 
@@ -143,6 +144,21 @@ def test_text_is_legible(browser, site, page, scheme):
     )
     assert (sum(background) < 150) == (scheme == "dark")
     assert browser.execute_script(CONTRAST) == []
+
+
+@needs_chromium
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_figures_of_tutorials_have_words_and_fit_the_colors(browser, site, scheme):
+    """Drawings are dark in the dark; photos are left as they are."""
+    inverted = set()
+    for name in ORDER:
+        look(browser, (site / "tutorials" / f"{name}.html").as_uri(), scheme=scheme)
+        for image in browser.find_elements("css selector", "article section > img"):
+            words, drawing = image.get_attribute("alt"), "drawing" in image.get_attribute("class").split()
+            assert len(words) > 10, name
+            assert words != name.replace("_", " ")
+            inverted.add((drawing, "invert" in image.value_of_css_property("filter")))
+    assert inverted == {(True, scheme == "dark"), (False, False)}
 
 
 SIZES = """
