@@ -1,4 +1,4 @@
-"""LinearSVMClassifier on rows whose singular values fall as a power of their number: where the seconds of a fit go.
+"""LinearSVMClassifier on rows whose k-th singular value is proportional to k^-falls: where the time of a fit goes.
 
 Ten classes, C = 1, no probabilities, float32; X is random with singular values that fall as k^-`falls`, and the classes
 are those of a random linear rule with noise. `preconditioner_seconds` are those of making preconditioners and of their

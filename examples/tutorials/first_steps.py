@@ -40,7 +40,7 @@ print(f"{len(images[train])} images to train, {len(images[test])} to test, each 
 # picks some of the training samples as *exemplars*, here 100. Then it describes every sample by how similar it is to
 # each exemplar, and trains a linear SVM on these 100 numbers.
 #
-# ``"rbf"`` is the well-known Gaussian similarity of vectors. It compares pixel by pixel, so we give it the images as
+# ``"rbf"`` is the Gaussian (RBF) kernel. It compares pixel by pixel, so we give it the images as
 # rows of 144 numbers.
 
 from besvm import BESVMClassifier
@@ -108,7 +108,7 @@ print(f"where it is less than 80 % sure: {correct[surest < 0.80].mean():.3f} of 
 # When another tool is the better one
 # -----------------------------------
 #
-# If your samples are vectors and a Gaussian similarity suits them, use scikit-learn's ``SVC(kernel="rbf")`` as long as
+# If your samples are vectors and a Gaussian kernel suits them, use scikit-learn's ``SVC(kernel="rbf")`` as long as
 # you have a few thousand samples: it is usually a little more accurate. If you have many labeled images, a neural
 # network is the better choice.
 

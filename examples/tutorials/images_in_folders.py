@@ -282,7 +282,7 @@ plt.show()
 # ----------------
 # - **More photos** help most. Then try ``recipes.images("medium")`` and ``"large"``: more parts and more exemplars, at
 #   about three and seven times the cost.
-# - **Cut out the object** before you make pictures small, if it fills only a small part of them.
+# - **Crop the photos to the object** before you shrink them, if it fills only a small part of them.
 # - **Watch out for mirror images.** The recipes count two images as alike if one is like the mirror image of the
 #   other. That is right for pets and cars. It is wrong where left and right matter, as with arrows. The short names on
 #   this page do not compare mirror images.

@@ -84,7 +84,7 @@ model, first = train(memory_limit="2 GB")
 print(f"trained in {first:.1f} s, storage: {model.storage_}, accuracy {model.score(X_test, y_test):.3f}")
 
 # %%
-# Why this grows so slowly
+# Why training time grows so slowly
 # ------------------------
 #
 # A kernel SVM compares rows with rows: twice as many rows take four times as long, or more. A BE-SVM compares

@@ -94,8 +94,9 @@ figure.supxlabel("time step", fontsize=10)
 # Numbers, categories and dates: Gower's measure
 # ----------------------------------------------
 # ``"gower"`` compares two records column by column: how far apart two numbers or dates are, as a share of the range of
-# that column, and whether two categories are equal. Columns with a missing value are left out. So you need no
-# imputation, no one-hot columns and no scaling. ``column`` says which columns a measure looks at.
+# that column, and whether two categories are equal. A column in which either record has a missing value is left out of
+# that comparison. So you need no imputation, no one-hot columns and no scaling. ``column`` says which columns a
+# measure looks at.
 
 from besvm import BESVMClassifier, Measure
 

@@ -4,8 +4,8 @@ Protein and DNA sequences
 
 Two proteins of the same family have a piece in common, a *domain*. But evolution has worked on it: residues were
 replaced, often by similar ones, and others were lost or added. Biologists compare such sequences by *alignment*. This
-tutorial trains a classifier on alignment scores. A kernel SVM could not: these scores break a rule that it needs
-("positive definite"). For comparison, we also use counts of short pieces (k-mers) and the nearest neighbor.
+tutorial trains a classifier on alignment scores. A kernel SVM is not made for such scores, because they are not
+*positive definite*. For comparison, we also use counts of short pieces (k-mers) and the nearest neighbor.
 
 You need: the extras ``bio`` and ``plots``. Run ``pip install ".[bio,plots]"`` in your copy of the repository
 (see :doc:`Installing </installing>`).

@@ -16,10 +16,10 @@ You need: the extra ``plots``. Run ``pip install ".[plots]"`` in your copy of th
 # %%
 # Make some heartbeats
 # --------------------
-# A beat in an electrocardiogram is a row of waves, called P, Q, R, S and T. Each is a bump at some time, of some width
-# and height. There are four kinds of beats here: normal ones, ones without the P wave, ones where the line between S
-# and T is raised, and premature ones, which are wide and have no P wave. Every beat has its own pace: time runs faster
-# in some places and slower in others. That is what makes the problem hard.
+# A beat in an electrocardiogram is a sequence of waves, called P, Q, R, S and T. Each is a bump at some time, of some
+# width and height. There are four kinds of beats here: normal ones, ones without the P wave, ones where the line
+# between S and T is raised, and premature ones, which are wide and have no P wave. Every beat has its own pace: time
+# runs faster in some places and slower in others. That is what makes the problem hard.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -95,8 +95,9 @@ for ax, title, pairs in (
 # %%
 # Nearest neighbors
 # -----------------
-# The classic method gives a series the class of its nearest neighbor in the training data. A similarity of besvm is a
-# function of two sets of series, so this takes one line: the neighbor is the training series that is most similar.
+# The classic method gives a series the class of its nearest neighbor in the training data. A similarity object of
+# besvm compares two lists of series and returns a matrix, so this takes one line: the neighbor is the training series
+# that is most similar.
 
 from besvm.similarities import SeriesEuclidean
 
@@ -113,7 +114,7 @@ for name, score in scores.items():
 # %%
 # BE-SVM with elastic measures
 # ----------------------------
-# DTW is not a valid kernel: it breaks a rule that kernel SVMs need ("positive definite"). A BE-SVM does not need it. It
+# DTW is not a valid kernel: it is not *positive definite*, as kernel SVMs require. A BE-SVM does not require that. It
 # describes a series by its similarities to all training series, the *exemplars*, and trains a linear classifier on
 # these numbers. So it can learn that being like one exemplar means much, and being like another one means little. For
 # the classic method, the nearest neighbor means everything. ``basis=1.0`` makes all training series exemplars, which is

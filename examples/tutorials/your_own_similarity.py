@@ -261,7 +261,7 @@ with tempfile.TemporaryDirectory() as folder:
         print("refused:", error)
 
 # %%
-# Indefinite: not a kernel, and no harm
+# Indefinite: not a kernel, and that does no harm
 # -------------------------------------
 #
 # A *kernel* is a similarity that behaves like a dot product of some hidden vectors. Then the matrix of all
@@ -286,7 +286,8 @@ ax.spines[["top", "right"]].set_visible(False)
 # %%
 # A kernel SVM assumes that no eigenvalue is negative. Given this matrix, it returns a result without a warning,
 # but that need not be the best solution of its problem. besvm uses the similarities as *features* of
-# a linear classifier. Its problem has one solution, which it finds, whatever the eigenvalues are.
+# a linear classifier. Training that classifier is a problem with one best solution, which besvm finds whatever the
+# eigenvalues are.
 
 from sklearn.svm import SVC
 

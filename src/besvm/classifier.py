@@ -45,10 +45,10 @@ STORAGE_DTYPES = (None, "float16")
 class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # type: ignore[misc]
     """The Basis Expanding SVM: a large-margin classifier on similarities to a basis, whatever the similarity.
 
-    Every sample is measured against the exemplars of the basis by one or several similarity measures (equation 3 of the
-    paper); each measure's similarities are centered and divided by their mean norm (equation 4) and stand side by side;
-    a linear SVM with squared hinge loss is trained on them, one-vs-rest (equation 6). The similarity need not be
-    positive definite, nor even symmetric, and X may be anything that it can compare.
+    Every sample is compared with the exemplars by one or several measures (equation 3 of the paper). The similarities
+    of each measure are centered and divided by their mean norm (equation 4), and put side by side. A linear SVM with
+    squared hinge loss is trained on them, one-vs-rest (equation 6). The similarity need not be positive definite, nor
+    even symmetric, and X may be anything that it can compare.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         As in :class:`BasisExpansion`: ``Nystrom(...)``, or ``MeanNorm(balanced=True)`` for an uneven basis.
     C : float or "auto", default="auto"
         Weight of the loss against the norm. "auto" picks it among powers of ten by the log loss on held-out rows, which
-        takes about as long again as a fit; ``C_`` is what was picked, ``C_path_`` what was tried. The paper has 1.
+        takes about as long as a second fit; ``C_`` is what was picked, ``C_path_`` what was tried. The paper uses 1.
     penalty : {"l2", "l1"}, default="l2"
         With "l1" most weights are zero, and the exemplars that no class uses are dropped from the model (not with
         ``Nystrom``, whose features are mixtures of all exemplars).
@@ -69,40 +69,40 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
         exemplars ("ovo"), or only those of the two classes ("ovo-pair-basis"). One-vs-rest is as a rule faster and
         better.
     fit_intercept : bool, default=True
-        Whether every class has a constant beside its weights.
+        Whether to fit an intercept for every class.
     penalize_intercept : bool, default=False
-        Whether that constant counts in the norm, as in :class:`LinearSVMClassifier`.
+        Whether the intercept counts in the norm, as in :class:`LinearSVMClassifier`.
     class_weight : dict, "balanced" or None, default=None
-        What the rows of every class weigh, as in :class:`LinearSVMClassifier`.
+        The weight of each class, as in :class:`LinearSVMClassifier`.
     tol : float, default=1e-3
-        How far the objective may be above its minimum, as a share of itself.
+        How far the objective may be above its minimum, relative to the objective.
     max_iter : int, default=500
         The largest number of Newton steps.
     probability : bool, default=True
-        Whether to settle ``predict_proba`` on held-out rows while fitting.
+        Whether to calibrate probabilities on held-out rows while fitting.
     storage : {"auto", "memory", "disk", "recompute"}, default="auto"
-        Where the n x B features live during training. "auto" takes memory if they fit ``memory_limit``, then disk,
-        then computes them anew on every pass.
+        Where the n x B features are kept during training. "auto" takes memory if they fit ``memory_limit``, then
+        disk, and otherwise computes them again on every pass.
     memory_limit : int or str, optional
         Bytes, or text like "4 GB", that training may take beyond X; by default 70 % of what is free.
     storage_dtype : {None, "float16"}, default=None
-        "float16" keeps the features in half precision, wherever they are: half the room and half of what a pass
+        "float16" keeps the features in half precision, wherever they are: half the space and half of what a pass
         reads, for a loss of accuracy that docs/scale.md measures. None keeps them as they are computed.
     checkpoint : path, optional
-        A folder that keeps what is finished, so that the same call goes on after it was killed: the blocks of
+        A folder that keeps what is finished, so that the same call can resume after it was killed: the blocks of
         similarities, and the state of the solver. They are found by a hash of the data, of the parameters that matter
-        to the result, and of the source files of the measures; a folder of others is refused. What was damaged is
-        computed anew.
+        to the result, and of the source files of the measures; a folder of others is refused. Damaged files are
+        computed again.
     client : distributed.Client or str, optional
         A Dask cluster, or its address: its workers compute and hold the features, and train. By default Dask arrays,
         DataFrames and bags are trained on by the current client, all else by this process. The model is the same.
     n_jobs : int, optional
         Threads (processes, for a Python function); by default all that BLAS may use. A Similarity of your own is called
-        by several threads if it declares itself ``parallel``, and else by one.
+        by several threads if its flag ``parallel`` is set, otherwise by one.
     random_state : int, RandomState or None, default=None
-        Of the choice of exemplars. A number makes the fit repeatable.
+        Controls the random choice of exemplars. Pass an int for reproducible results.
     verbose : int, default=0
-        0 shows a bar on a terminal only; 1 says what happens anywhere.
+        0: a progress bar, in a terminal only. 1: messages as well, also outside a terminal.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class BESVMClassifier(TunableMeasures, TransformerMixin, MarginClassifier):  # t
     coef_, intercept_, classes_, C_, C_path_, converged_, gap_, objective_, n_iter_, n_passes_
         As in :class:`LinearSVMClassifier`.
     storage_ : str
-        Where the features lived.
+        Where the features were kept.
     n_rows_ : int
         How many rows it was trained on.
 

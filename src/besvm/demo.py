@@ -106,9 +106,9 @@ def print_table() -> None:
     console.print(table)
     console.print()
     console.print(
-        'The best match of two digits over small shifts ("best shift") finds them wherever\n'
-        "they lie, but it is not positive definite (*): kernel SVMs are not made for it.\n"
-        "BE-SVM compares every digit with 100 exemplars, and takes any measure as it is.",
+        '"Best shift" slides one digit over the other and keeps the best match, so it does not\n'
+        "matter where in the image a digit lies. It is not positive definite (*), as a kernel SVM\n"
+        "requires. BE-SVM takes any measure as it is, and compares every digit with only 100 exemplars.",
         highlight=False,
         soft_wrap=True,
     )
@@ -117,7 +117,7 @@ def print_table() -> None:
         "exemplars: the training samples that a model keeps and compares with\n"
         "parameters: the numbers that a model consists of, exemplars included\n"
         f"C = {C:g} for all; BE-SVM's time to fit includes calibrated probabilities\n"
-        "Next: docs/start.md, ten minutes to a model of your own data",
+        "Next: docs/start.md, ten minutes to a first model",
         style="dim",
         highlight=False,
         soft_wrap=True,

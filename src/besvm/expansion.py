@@ -25,7 +25,7 @@ from besvm.normalize import as_normalization
 class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Features from similarities: φ(x) = normalize([s(b₁, x), ..., s(b_B, x)]), one or several measures side by side.
 
-    Eqs. besvm_feature_map and besvm_feature_map_norm of the paper, as a scikit-learn transformer: the first half of
+    Equations 3 and 4 of the paper, as a scikit-learn transformer: the first half of
     :class:`BESVMClassifier`. X is never coerced: anything with a length and slices will do, as long as the similarity
     can compare its items.
 
@@ -45,11 +45,11 @@ class BasisExpansion(TunableMeasures, TransformerMixin, BaseEstimator):  # type:
         ``MeanNorm(balanced=True)`` weighs the exemplars so that every class contributes equally.
     n_jobs : int, optional
         Threads (processes, for a Python function); by default all that BLAS may use. A Similarity of your own is called
-        by several threads if it declares itself ``parallel``, and else by one.
+        by several threads if its flag ``parallel`` is set, otherwise by one.
     random_state : int, RandomState or None, default=None
-        Of the choice of exemplars. A number makes the fit repeatable.
+        Controls the random choice of exemplars. Pass an int for reproducible results.
     verbose : int, default=0
-        0 shows a bar on a terminal only; 1 prints progress anywhere.
+        0: a progress bar, in a terminal only. 1: messages as well, also outside a terminal.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from besvm._support.any_source import as_source
 from besvm._support.available import available_if
 from besvm._support.dask_source import in_memory, mapped
-from besvm._support.parameters import atomic_fit, check_choice, check_loss_weight
+from besvm._support.parameters import atomic_fit, check_choice, check_loss_weight, shown
 from besvm._support.public import public
 from besvm._support.row_source import RowSource, is_dask
 from besvm._support.threads import workers
@@ -160,8 +160,8 @@ class LinearSVMClassifier(MarginClassifier):
     """A linear SVM with squared hinge loss, one-vs-rest, all classes solved at once.
 
     Minimizes ½‖w‖² + C Σᵢ cᵢ max(0, 1 - yᵢ(w·xᵢ + b))² for every class (equation 6 of the paper), the objective of
-    scikit-learn's ``LinearSVC``, by a preconditioned Newton method that reads the features a few dozen times and
-    copies them never. Dense (float32 or float64) and CSR input.
+    scikit-learn's ``LinearSVC``, by a preconditioned Newton method that reads the features a few dozen times and never
+    copies them. Dense (float32 or float64) and CSR input.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class LinearSVMClassifier(MarginClassifier):
     penalty : {"l2", "l1"}, default="l2"
         "l1" puts ‖w‖₁ in the place of ½‖w‖², LinearSVC's objective with ``penalty="l1"``: most weights are then zero.
     fit_intercept : bool, default=True
-        Whether every class has a constant b beside its weights.
+        Whether to fit an intercept b for every class.
     penalize_intercept : bool, default=False
         True treats the intercept as the weight of a constant feature 1, as LIBLINEAR and LinearSVC do.
     class_weight : dict, "balanced" or None
@@ -185,13 +185,13 @@ class LinearSVMClassifier(MarginClassifier):
     warm_start : bool, default=False
         Start from the last fit's solution: quick along a path of C.
     probability : bool, default=True
-        Whether to settle ``predict_proba`` on held-out rows while fitting; False saves about a third of the time.
+        Whether to calibrate probabilities on held-out rows while fitting; False saves time.
     n_jobs : int, optional
         Threads; by default all that BLAS may use.
     random_state : int, RandomState or None
         Accepted where LinearSVC takes it; nothing here is random.
     verbose : int, default=0
-        0 shows a bar on a terminal only; 1 says what happens anywhere.
+        0: a progress bar, in a terminal only. 1: messages as well, also outside a terminal.
 
     Attributes
     ----------
@@ -311,7 +311,11 @@ def class_probabilities(scaled: np.ndarray) -> np.ndarray:
 
 def check_c(C: Any) -> Any:
     """Return C, or "auto"; refuse what is neither that nor a positive number."""
-    return C if isinstance(C, str) and C == "auto" else check_loss_weight(C)
+    if isinstance(C, str):
+        if C != "auto":
+            raise ValueError(f"C must be 'auto' or a positive number, got {shown(C)}")
+        return C
+    return check_loss_weight(C)
 
 
 def _intercept(fit_intercept: bool, penalize_intercept: bool) -> Intercept:

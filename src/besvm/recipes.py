@@ -76,7 +76,7 @@ def images(size: str = "medium") -> list[Measure]:
 
 
 def series(size: str = "medium") -> list[Measure]:
-    """Return the measure of time series: pieces of nine moments, near together or far apart, wherever they fit best.
+    """Return the measure of time series: pieces of nine time points, near together or far apart.
 
     Parameters
     ----------

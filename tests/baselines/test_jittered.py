@@ -95,7 +95,7 @@ def test_says_what_it_takes_and_keeps_to_the_limit(spots, capsys):
     X, y, *_ = spots
     JitteredClassifier(LinearSVMClassifier(), verbose=1).fit(X, y)
     assert "9 times 60 samples take 108 kB" in capsys.readouterr().err
-    with pytest.raises(MemoryError, match="9 times 60 samples must stay within 100 kB, but needs 108 kB"):
+    with pytest.raises(MemoryError, match="9 times 60 samples would need 108 kB, but the memory limit is 100 kB"):
         JitteredClassifier(LinearSVMClassifier(), memory_limit="100 kB").fit(X, y)
 
 

@@ -266,5 +266,7 @@ def test_choosing_keeps_to_the_room_there_is(selector, room, rng):
         return most
 
     assert peak(room) <= room < peak(np.inf)
-    with pytest.raises(MemoryError, match=r"rows by \w+Basis must stay within 2.0 kB, .* smaller basis"):
+    with pytest.raises(
+        MemoryError, match=r"rows by \w+Basis would need .*, but the memory limit is 2.0 kB; .* smaller basis"
+    ):
         BESVMClassifier(RBF(gamma=0.5), basis=selector, memory_limit="2 kB").fit(X, y)

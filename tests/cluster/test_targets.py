@@ -128,7 +128,7 @@ def test_labels_of_several_columns(client, data):
 def test_labels_of_two_kinds_in_different_partitions(client, data):
     X, y, _ = data
     mixed = db.from_sequence([*y[:1000].tolist(), *range(1000)], npartitions=2)
-    with pytest.raises(ValueError, match="y must hold labels of one kind, numbers or texts, got"):
+    with pytest.raises(ValueError, match="y must hold labels of one kind, numbers or strings, got"):
         BESVMClassifier("rbf", **PARAMS).fit(da.from_array(X, chunks=(600, 6)), mixed)
 
 

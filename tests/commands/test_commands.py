@@ -247,7 +247,7 @@ def test_a_class_with_one_sample_is_named(folder, tmp_path):
     lines = (folder / "vectors.csv").read_text() + "\n1,2,3,4,rare\n"
     (tmp_path / "rare.csv").write_text(lines)
     said = run("train", tmp_path / "rare.csv", "-o", tmp_path / "m.besvm", "--plan").stderr
-    assert "note: 1 class with a single sample, of which little can be learned: rare" in said
+    assert "note: 1 class with a single sample, from which little can be learned: rare" in said
     assert "note:" not in run("train", folder / "vectors.csv", "-o", tmp_path / "m.besvm", "--plan").stderr
 
 

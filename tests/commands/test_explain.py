@@ -101,5 +101,5 @@ def test_bad_input(samples, tmp_path):
     assert "-o must end in .png or .svg for a picture, or in .html for a web page" in done.stderr
     assert explain("--top", "0").exit_code == 2
     done = run(app, ["explain", "none.besvm", "pets"])
-    said = "besvm: 'none.besvm' must be a model file written by `besvm train`, but does not exist\n"
+    said = "besvm: there is no model file 'none.besvm'; `besvm train` writes one\n"
     assert (done.exit_code, done.stderr) == (2, said)

@@ -206,7 +206,7 @@ def test_fetch_leaves_all_other_files_as_they_are(
 
 
 def test_an_empty_text_or_a_file_is_no_folder_for_data(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="got an empty text"):
+    with pytest.raises(ValueError, match="got an empty string"):
         fetch_cifar10("")
     (tmp_path / cifar10.FOLDER_NAME).touch()
     with pytest.raises(ValueError, match="which is a file"):

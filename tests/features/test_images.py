@@ -285,7 +285,7 @@ def test_gray_images_are_not_compared_with_color_ones() -> None:
 def test_other_wrong_parameters_are_refused(images: np.ndarray) -> None:
     with pytest.raises(TypeError, match="cell"):
         FHOG(4.0).transform(images)
-    with pytest.raises(ValueError, match="border must be 'keep' or 'pad' or 'upsample', got 'crop'"):
+    with pytest.raises(ValueError, match="border must be 'keep', 'pad' or 'upsample', got 'crop'"):
         FHOG(border="crop").transform(images)
 
 

@@ -316,7 +316,7 @@ def test_a_greedy_selection_is_pruned_as_the_model_inside(data):
         (None, {"max_loss": "half"}, ValueError, "max_loss must be a share of the rows"),
         (10, {"random": -1}, ValueError, "random must be the number of random choices"),
         (10, {"random": 0.5}, ValueError, "random must be the number of random choices"),
-        (10, {"learn": "all"}, ValueError, "learn must be 'both' or 'margins' or 'labels', got 'all'"),
+        (10, {"learn": "all"}, ValueError, "learn must be 'both', 'margins' or 'labels', got 'all'"),
         (10, {"curve": "yes"}, ValueError, "curve must be True or False, got 'yes'"),
         (10, {"random_state": "x"}, ValueError, "random_state must be a whole number"),
         (10, {"sample_weight": [1.0]}, ValueError, "sample_weight must hold a weight for each of the 240 rows, got 1"),

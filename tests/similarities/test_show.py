@@ -97,8 +97,8 @@ def test_series_show_what_was_paired():
         np.testing.assert_array_equal(similarity.show(bump, later).pairs, similarity.path(bump, later))
     found = SBD(standardize=False).show(bump, later)
     assert [5, 9] in found.pairs.tolist()
-    assert found.caption == "exemplar moved 4 moments earlier"
-    assert SBD(standardize=False).show(later, bump).caption == "exemplar moved 4 moments later"
+    assert found.caption == "exemplar moved 4 time points earlier"
+    assert SBD(standardize=False).show(later, bump).caption == "exemplar moved 4 time points later"
     assert SBD().show(bump[:15], later).pairs.max() < 20
     np.testing.assert_array_equal(SeriesEuclidean().show(bump, later).pairs, np.column_stack([np.arange(20)] * 2))
     channels = np.stack([bump, later])

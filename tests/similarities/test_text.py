@@ -185,7 +185,7 @@ def test_several_columns_are_refused():
         (Edit(normalized="yes", scale=1), "normalized must be True or False, got 'yes'"),
         (Edit(transpositions=2, scale=1), "transpositions must be True or False, got 2"),
         (JaroWinkler(0.5), "prefix_weight must be a number between 0 and 0.25, got 0.5"),
-        (TokenRatio("words"), "of must be 'set' or 'sort' or 'best', got 'words'"),
+        (TokenRatio("words"), "of must be 'set', 'sort' or 'best', got 'words'"),
     ],
 )
 def test_wrong_parameters_are_refused(similarity, sentence):

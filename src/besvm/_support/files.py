@@ -53,9 +53,9 @@ def _locked(path: Path) -> Iterator[BinaryIO]:
 def as_folder(name: str, folder: str | os.PathLike[str]) -> Path:
     """Return the path of a folder that is there or can be made; ``name`` is the parameter that gives it."""
     if not isinstance(folder, (str, os.PathLike)):
-        raise TypeError(f"{name} must be a folder, as a path or a text, got a {type(folder).__name__}")
+        raise TypeError(f"{name} must be a folder, as a path or a string, got a {type(folder).__name__}")
     if os.fspath(folder) == "":
-        raise ValueError(f"{name} must be a folder, got an empty text; '.' is the current folder")
+        raise ValueError(f"{name} must be a folder, got an empty string; '.' is the current folder")
     path = Path(folder).expanduser()
     nearest = next((parent for parent in (path, *path.parents) if parent.exists()), path)
     if nearest.exists() and not nearest.is_dir():

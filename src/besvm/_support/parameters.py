@@ -113,10 +113,16 @@ def check_flag(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False, got {shown(value)}")
 
 
+def alternatives(choices: tuple[Any, ...]) -> str:
+    """Return the choices as people list them: 'a', 'b' or 'c'."""
+    *others, last = map(repr, choices)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Refuse a value that is not one of the choices."""
     if not (value is None or isinstance(value, str)) or value not in choices:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, choices))}, got {shown(value)}")
+        raise ValueError(f"{name} must be {alternatives(choices)}, got {shown(value)}")
 
 
 def check_n_jobs(name: str, n_jobs: Any) -> None:

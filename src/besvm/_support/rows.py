@@ -65,9 +65,10 @@ def span(X: Any, rows: slice) -> Any:
 
 
 def whole_series(X: Any) -> Any:
-    """Return a list of series (channels, moments) where X is a data frame with a row for each moment of each of them.
+    """Return a list of series (channels, moments) where X is a data frame with a row for each time point of each of
+    them.
 
-    Its index has two levels then, the series and the moment, as sktime's has. All else stays as it is.
+    Its index has two levels then, the series and the time point, as sktime's has. All else stays as it is.
     """
     if getattr(X, "ndim", 0) != 2 or getattr(getattr(X, "index", None), "nlevels", 1) != 2:
         return X

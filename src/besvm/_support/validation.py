@@ -41,13 +41,13 @@ def validated(estimator: Any, X: Any, **options: Any) -> Any:
         if text is not None:
             raise ValueError(
                 f"X must hold numbers, a row of them for each sample, to be compared as vectors, got {shown(text)}; "
-                "texts are compared by a function of two texts, as in BESVMClassifier(function), by a Similarity of "
-                "your own, or behind a vectorizer, as in Measure('cosine', features=TfidfVectorizer())"
+                "to compare texts, use a measure such as 'edit' or 'kmers', a function of two texts, or a "
+                "vectorizer, as in Measure('cosine', features=TfidfVectorizer())"
             ) from None
         if advice and "contains NaN" in first:  # what follows is a page about other estimators
             raise ValueError(f"{first} Remove or replace these rows.") from None
         if "Complex data not supported" in first:  # what follows are the data
-            raise ValueError("Complex data not supported; take the real part, if that is meant") from None
+            raise ValueError("Complex data not supported; take the real part, if that is what you want") from None
         raise
 
 
@@ -90,7 +90,7 @@ def check_vectors(
     """Validate X as scikit-learn does if the measures compare vectors; otherwise only that it has rows.
 
     A data frame with one column of texts is that column, unless (``vectors`` being None) features take it as it is.
-    With "series" for ``vectors``, a data frame with a row for each moment of every series becomes a list of these.
+    With "series" for ``vectors``, a data frame with a row for each time point of every series becomes a list of these.
     Samples with fewer axes than those of ``fit`` are refused: it would be a single one, and its rows taken for samples.
 
     Whoever reads X ``by_blocks`` gets a source, or an array on disk, as a source, which checks vectors as they are
@@ -218,7 +218,7 @@ def check_labels_present(y: Any, first: int | None = None) -> None:
     texts = [isinstance(label, str) for label in y.ravel()] if y.dtype.kind == "O" else []
     if any(texts) and not all(texts):
         kinds = " and ".join(sorted({type(label).__name__ for label in y.ravel()}))
-        raise ValueError(f"y must hold labels of one kind, numbers or texts, got {kinds}")
+        raise ValueError(f"y must hold labels of one kind, numbers or strings, got {kinds}")
 
 
 def _is_missing(label: Any) -> bool:

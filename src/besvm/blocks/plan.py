@@ -44,7 +44,7 @@ def check_fits(what: str, need: int, memory_limit: Limit, instead: str = "fewer 
     limit = limit_bytes(memory_limit)
     if need > limit:
         raise MemoryError(
-            f"{what} must stay within {show_bytes(limit)}, but needs {show_bytes(need)}; "
+            f"{what} would need {show_bytes(need)}, but the memory limit is {show_bytes(limit)}; "
             f"raise memory_limit or use {instead}"
         )
 

@@ -33,7 +33,7 @@ def train(
 
     \b
     besvm train pets/ -o pets.besvm
-    besvm train people.csv --label sex -o sex.besvm
+    besvm train people.csv --label bought -o people.besvm
     besvm train GunPoint_TRAIN.ts -m msm -m twe -o gun.besvm
     besvm train pets/ --size large --plan -o pets.besvm
     """
@@ -67,7 +67,7 @@ def predict(
     \b
     besvm predict pets.besvm new-photos/ -o pets.csv
     besvm predict pets.besvm cat.jpg --probabilities
-    cat names.txt | besvm predict sex.besvm - --json
+    cat new-people.csv | besvm predict people.besvm - --json
     """
     from besvm.commands.predict import predict as it
 
@@ -95,7 +95,7 @@ def evaluate(
 
     \b
     besvm evaluate gun.besvm GunPoint_TEST.ts
-    besvm evaluate sex.besvm people.csv --label sex --json
+    besvm evaluate people.besvm new-people.csv --json
     """
     from besvm.commands import evaluate as it
 
@@ -129,7 +129,7 @@ def select(
     folder: Annotated[
         str | None, typer.Option(help="Save progress in this folder, so that the same command can resume.")
     ] = None,
-    loss_weight: o.LossWeight = "1",
+    loss_weight: o.LossNumber = "1",
     holdout: o.Holdout = 0.2,
     force: o.Force = False,
     as_json: o.Json = False,
@@ -244,7 +244,7 @@ def prune(
     \b
     besvm prune pets.besvm pets/ --curve
     besvm prune pets.besvm pets/ -n 500 -o small.besvm
-    besvm prune sex.besvm people.csv --max-loss 0.005
+    besvm prune people.besvm people.csv --max-loss 0.005
     """
     from besvm.commands import prune as it
 

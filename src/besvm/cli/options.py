@@ -114,6 +114,7 @@ Basis = Annotated[
 LossWeight = Annotated[
     str, _of_training("--C", help="How much training errors count: a number, or auto to choose it on held-out rows.")
 ]
+LossNumber = Annotated[str, _of_training("--C", help="How much training errors count: a number.")]
 Seed = Annotated[int, _of_training(help="Seed for all random choices.")]
 Holdout = Annotated[float, _of_checking(help="Share of the rows to hold out to measure the accuracy.")]
 Folds = Annotated[int | None, _of_checking("--cv", help="Cross-validate with this many folds instead.")]

@@ -21,7 +21,7 @@ from besvm.similarities import DTW, Gower, Similarity, resolve
 
 LOOKED_AT = 1000  # texts whose length is looked at
 SHORT = 40  # characters: texts up to here are compared letter by letter, longer ones by their words
-PIECE = 9  # moments that the pieces of the recipe for series have
+PIECE = 9  # time points that the pieces of the recipe for series have
 DNA = frozenset("ACGTUN-*")  # letters of DNA and RNA: alignments of these have no substitution matrix of their own
 SIZES = tuple(recipes.IMAGES)
 SHORTHAND = re.compile(r"\s*[HhPp]\s*\d.*")
@@ -216,7 +216,7 @@ def _texts(data: Data) -> list[str]:
 
 
 def _shortest(data: Data) -> int:
-    """Return the moments of the shortest series."""
+    """Return the time points of the shortest series."""
     return min(int(np.shape(one)[-1]) for one in data.X)
 
 

@@ -18,7 +18,7 @@ def load_model(path: str, *, classifies: bool = True) -> Any:
     from besvm.files import load
 
     if not Path(path).expanduser().is_file():
-        raise FileNotFoundError(f"{path!r} must be a model file written by `besvm train`, but does not exist")
+        raise FileNotFoundError(f"there is no model file {path!r}; `besvm train` writes one")
     model = load(Path(path).expanduser())
     if classifies and not hasattr(model, "predict"):
         raise ValueError(
@@ -67,5 +67,5 @@ def _refusing_other_kinds(name: str, kind: str | None) -> Iterator[None]:
         yield
     except ValueError as error:
         if kind is not None and f"must hold {kind}" in str(error):
-            raise ValueError(f"{Path(name).name} compares {kind}, and {error}") from None
+            raise ValueError(f"{Path(name).name} was trained on {kind}: {error}") from None
         raise

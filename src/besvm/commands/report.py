@@ -1,4 +1,4 @@
-"""`besvm report`: the page of a model, tried on somebody's samples."""
+"""`besvm report`: the model report, tried on somebody's samples."""
 
 from __future__ import annotations
 

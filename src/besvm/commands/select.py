@@ -13,8 +13,6 @@ from besvm.commands.outputs import check_new
 from besvm.commands.scores import Accuracy
 from besvm.commands.training import Check, Reading, Recipe, facts_of
 
-ONE = 1.0  # the C of the paper, where a user names none
-
 
 def select(
     data: str,
@@ -32,6 +30,8 @@ def select(
     from besvm.files import save
     from besvm.selection import GreedySelection
 
+    if isinstance(recipe.C, str):
+        raise ValueError(f"--C must be a number to choose measures, got {recipe.C!r}; the default is 1")
     target = None if out is None else check_new(out, force)
     samples = reading.read(data, recipe.memory_limit)
     several = candidates(samples, recipe.measures)
@@ -41,7 +41,7 @@ def select(
         with_basis(several, recipe.basis, n_train),
         n_measures=n_measures,
         basis=shared_basis(recipe.basis, n_train),
-        C=ONE if isinstance(recipe.C, str) else recipe.C,
+        C=recipe.C,
         validation=check.holdout,
         min_gain=min_gain,
         folder=folder,

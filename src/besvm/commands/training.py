@@ -203,7 +203,9 @@ def _say_rare(data: Data) -> None:
     rare = [str(name) for name, count in zip(classes, counts, strict=True) if count == 1]
     if rare:
         listed = ", ".join(rare[:NAMED]) + (", ..." if len(rare) > NAMED else "")
-        say(1, f"note: {counted(len(rare), 'classes')} with a single sample, of which little can be learned: {listed}")
+        say(
+            1, f"note: {counted(len(rare), 'classes')} with a single sample, from which little can be learned: {listed}"
+        )
 
 
 def facts_of(data: Data, accuracy: Accuracy | None, **more: Any) -> dict[str, Any]:

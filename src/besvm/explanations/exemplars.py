@@ -43,7 +43,7 @@ class Exemplar:
     label : object
         The class of that row; None if it is not known.
     place : tuple of int or None
-        Where in that row the part begins: row and column in a grid, the first moment or character.
+        Where in that row the part begins: row and column in a grid, the first time point or character.
     """
 
     measure: str

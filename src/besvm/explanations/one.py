@@ -25,7 +25,7 @@ from besvm.explanations.pairs import Pairs
 def explain(
     model: Any, sample: Any, *, classes: Any = None, top: int | None = None, training: Any = None
 ) -> Explanation:
-    """Explain why a model decides as it does for one sample: which exemplars pulled to which class, and how much.
+    """Explain why a model decides as it does for one sample: which exemplars pulled toward which class, and how much.
 
     A BE-SVM decides by a sum: every exemplar's feature φ_j (how similar the sample is to it, normalized) times a weight
     for each class, and an intercept. These products are the contributions. With the normalizations "mean-norm" (the

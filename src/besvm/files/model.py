@@ -30,17 +30,17 @@ DEEPEST = 60  # lists in lists, objects in objects: no model comes near, and Pyt
 
 
 def save(model: Any, path: str | os.PathLike[str], *, facts: dict[str, Any] | None = None) -> None:
-    """Save a trained model to one file that holds no code: numbers, texts, and names of classes.
+    """Save a trained model to one file that holds no code: numbers, strings, and names of Python classes.
 
-    The file is written whole or not at all. It holds the model's exemplars, which are training samples: hand it on to
-    those who may see them. docs/model-files.md describes the format.
+    The file is written whole or not at all. It holds the model's exemplars, which are training samples: give it only
+    to people who may see them. docs/model-files.md describes the format.
 
     Parameters
     ----------
     model : estimator
         A fitted estimator of besvm, or a scikit-learn pipeline of one.
     path : str or path
-        By custom with the suffix ``.besvm``; a file that is there is replaced.
+        The file to write, usually ending in ``.besvm``. An existing file is replaced.
     facts : dict, optional
         Plain data (that JSON can hold) to keep with it, such as the accuracy or where the data came from. The version
         of besvm, the classes, the number of training rows and the seed are added, as far as they are known.

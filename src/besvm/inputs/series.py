@@ -90,7 +90,7 @@ class SeriesSource(Source):
 
 
 class UcrTsv(SeriesSource):
-    """UCR's .tsv: on every line the class, then the moments; shorter series are filled up with NaN at the end."""
+    """UCR's .tsv: on every line the class, then the time points; shorter series are filled up with NaN at the end."""
 
     what = "a file of time series, the class first"
 
@@ -105,7 +105,7 @@ class UcrTsv(SeriesSource):
 class Ts(SeriesSource):
     """The .ts files of the UCR and UEA archives: lines that begin with @, then a series on every line.
 
-    Channels are separated by colons, moments by commas; the class stands behind the last colon.
+    Channels are separated by colons, time points by commas; the class stands behind the last colon.
     """
 
     def series(self) -> Generator[One]:

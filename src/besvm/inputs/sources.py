@@ -14,7 +14,7 @@ from besvm.inputs.series import Ts, UcrTsv
 STANDARD_INPUT = "-"
 TABLES = (".csv", ".tsv", ".tab")
 READ = ".csv, .tsv, .parquet, .npz, .npy, .ts, .arff, .txt or CIFAR-10's .bin"
-SHORTEST_SERIES = 10  # moments: fewer numbers without names are a table
+SHORTEST_SERIES = 10  # time points: fewer numbers without names are a table
 
 
 def open_source(path: str | os.PathLike[str], asked: Asked) -> Source:
@@ -23,7 +23,7 @@ def open_source(path: str | os.PathLike[str], asked: Asked) -> Source:
         return _standard_input(asked)
     path = Path(path).expanduser()
     if not path.exists():
-        raise FileNotFoundError(f"{str(path)!r} must be a file or folder, but does not exist{_near(path)}")
+        raise FileNotFoundError(f"{str(path)!r} does not exist{_near(path)}")
     if path.is_dir():
         from besvm.inputs.images import open_folder
 

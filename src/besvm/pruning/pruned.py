@@ -38,9 +38,9 @@ def prune(
     random: int = 0,
     random_state: Any = 0,
 ) -> BESVMClassifier:
-    """Return a smaller model: the exemplars of a fitted BE-SVM that are worth most, refitted.
+    """Return a smaller model: keep the most useful exemplars of a fitted BE-SVM, and refit.
 
-    Exemplars are dropped a few at a time, always those that the others can best stand in for, and the weights of those
+    Exemplars are dropped a few at a time, always those that the others can best replace, and the weights of those
     left are fitted so that the small model decides like the large one and y (or trained on y, ``learn="labels"``).
 
     Parameters
@@ -64,9 +64,8 @@ def prune(
     learn : {"both", "margins", "labels"}, default="both"
         What the smaller model is fitted to: "margins", those of the large one, by least squares; "labels", y, as
         ``fit`` does with these exemplars as basis; "both", the margins with three tenths of the labels (1 and -1) in
-        them, which loses least where labels are noisy. Labels alone are what an "l1" penalty and "ovo-pair-basis",
-        whose weights have a form, always learn from, and what is left where there is no room for the products of all
-        features.
+        them, which loses least where labels are noisy. An "l1" penalty and "ovo-pair-basis" always use the labels
+        alone, and so does every model if the products of all features do not fit in memory.
     curve : bool, default=True
         Whether to measure what other numbers of exemplars would have cost; False takes about half the time.
     random : int, default=0

@@ -1,4 +1,4 @@
-"""The page of a model: how good it is, where it errs, and which exemplars decide."""
+"""The model report: how good it is, where it errs, and which exemplars decide."""
 
 from besvm._support.public import publish
 from besvm.report.data import Data

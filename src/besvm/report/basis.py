@@ -71,7 +71,7 @@ class Basis:
         return out
 
     def frame(self, number: int) -> list[int] | None:
-        """Return where in its sample a part lies, in pixels, moments or characters; None of a whole exemplar.
+        """Return where in its sample a part lies, in pixels, time points or characters; None of a whole exemplar.
 
         In an image that is [top, left, height, width], in a series or a text [first, length].
         """

@@ -22,7 +22,7 @@ PAIRS = 12_000  # of samples and exemplars that a page shows the match of, at mo
 BYTES = 4_000_000  # of a page that these may take
 TRIED = 50  # samples, evenly spaced, whose strongest matches tell what one takes
 CHUNK = 200  # samples that the page reads the matches of at a time
-STRANDS = 24  # pairs of moments that are drawn of a warping
+STRANDS = 24  # pairs of time points that are drawn of a warping
 
 
 def add_matches(payload: Payload, content: Content, some: Labelled) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Write the page of a model: how good it is, where it errs, and which exemplars decide, in one HTML file."""
+"""Write the model report: how good it is, where it errs, and which exemplars decide, in one HTML file."""
 
 from __future__ import annotations
 

@@ -84,9 +84,9 @@ class GreedySelection(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_jobs : int, optional
         Threads (processes, for a Python function); by default all that BLAS may use.
     random_state : int, RandomState or None, default=None
-        Of the exemplars and of the rows that are held out.
+        Controls the random choice of exemplars and of held-out rows.
     verbose : int, default=0
-        0 shows a bar on a terminal only; 1 says what happens anywhere.
+        0: a progress bar, in a terminal only. 1: messages as well, also outside a terminal.
 
     Attributes
     ----------

@@ -32,7 +32,8 @@ class Match:
     grid : tuple of int
         (h, w) of the grid that was compared, by which cells and places become pixels.
     places : ndarray of shape (regions, axes)
-        Of parts: where in the sample the part was found, region by region: row and column, the moment, the character.
+        Of parts: where in the sample the part was found, region by region: row and column, the time point, the
+        character.
     scores : ndarray of shape (regions,)
         How well it fits there.
     mirrored : ndarray of shape (regions,)
@@ -42,9 +43,9 @@ class Match:
     size : tuple of int
         The size of the part: (rows, columns), (moments,) or (characters,).
     step : int
-        How far apart the moments of a part are.
+        How far apart the time points of a part are.
     pairs : ndarray of shape (k, 2)
-        Of series: which moments of the sample were paired with which of the exemplar.
+        Of series: which time points of the sample were paired with which of the exemplar.
     pieces : list of (from, to, from, to)
         Of texts and sequences: what stands in the sample from one place up to another, and what it matches in the
         exemplar; of lists of tokens, places count tokens.

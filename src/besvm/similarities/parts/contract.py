@@ -31,7 +31,7 @@ class Pieces:
     samples : ndarray of shape (n,)
         Which sample each comes from.
     places : ndarray of shape (n, axes)
-        Where in that sample it begins: row and column in a grid, the first moment in a series.
+        Where in that sample it begins: row and column in a grid, the first time point in a series.
     """
 
     items: np.ndarray
@@ -55,7 +55,7 @@ class Placement:
     score : ndarray of shape (regions,)
         The similarity at the best place of each region.
     place : ndarray of shape (regions, axes)
-        Where the piece that was found there begins: row and column in a grid, the first moment in a series.
+        Where the piece that was found there begins: row and column in a grid, the first time point in a series.
     mirrored : ndarray of shape (regions,)
         Whether it was found in the mirror image: ``place`` is then in the region on the other side.
 

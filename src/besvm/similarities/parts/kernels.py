@@ -87,7 +87,7 @@ def _window(series, p, length, step, normalized, factor, least, row):
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
 def windows(several, length, step, normalized, factor, least, out):
-    """Fill every row of ``out`` with ``length`` moments, ``step`` apart, of a series (n, channels, moments).
+    """Fill every row of ``out`` with ``length`` time points, ``step`` apart, of a series (n, channels, moments).
 
     Normalized, every channel is centered and the whole has length 1, or is 0 if it varies less than ``least``. Others
     are multiplied by ``factor``; where there is room for it, -‖row‖²/2 and 1 follow.

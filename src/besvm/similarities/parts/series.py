@@ -1,4 +1,4 @@
-"""Parts of time series: pieces, maybe with gaps between their moments, found wherever they fit best."""
+"""Parts of time series: pieces, maybe with gaps between their time points, found wherever they fit best."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,8 +23,8 @@ CONSTANT = 1e-5  # of the scale of the series: a piece that varies less is const
 class SeriesParts(VectorParts):
     """How well a piece of one time series matches the best place of another.
 
-    The exemplar b is ``length`` moments of a training series, ``dilation`` apart; s(b, x) = max over all places z of
-    k(b, x_z) (equation 7 of the paper, with the place as the latent variable), with k(b, w) = -log(d² / 2 + 0.005).
+    The exemplar b is ``length`` time points of a training series, ``dilation`` apart; s(b, x) = max over all places z
+    of k(b, x_z) (equation 7 of the paper, with the place as the latent variable), with k(b, w) = -log(d² / 2 + 0.005).
     Of z-normalized pieces, d² / 2 is one minus the correlation; of others, half the squared distance of the pieces in
     units of the standard deviation of the series, per value. The series may have several channels, which move
     together, and different lengths.
@@ -32,15 +32,15 @@ class SeriesParts(VectorParts):
     Parameters
     ----------
     length : int, default=11
-        How many moments a piece has.
+        How many time points a piece has.
     regions : int, default=1
         The places of a piece are cut into so many regions, one after the other; every region gives a column.
     normalized : float, default=0.8
         The share of pieces that are z-normalized, channel by channel, as is every place that they are compared with.
     max_dilation : int or None, default=None
-        The farthest that moments of a piece may lie apart; None: as far as the series that it is cut from allows. The
-        dilations are drawn evenly on a logarithmic scale. A series that is too short for such a piece, though not for
-        ``length`` moments side by side, is continued by its last value.
+        The farthest that time points of a piece may lie apart; None: as far as the series that it is cut from allows.
+        The dilations are drawn evenly on a logarithmic scale. A series that is too short for such a piece, though not
+        for ``length`` time points side by side, is continued by its last value.
     pool : {"max", "mean"} or both, default=("max", "mean")
         What is taken of all places: the best; √(mean of max(0.9 - d² / 2, 0)), which tells how often the piece occurs;
         or a column of each.

@@ -1,4 +1,4 @@
-"""Similarities of time series: warped, edited, shifted, or moment by moment."""
+"""Similarities of time series: warped, edited, shifted, or time point by time point."""
 
 from besvm.similarities.series.edited import EDR, ERP, LCSS, MSM, TWE
 from besvm.similarities.series.sbd import SBD, SeriesEuclidean

@@ -12,17 +12,18 @@ from besvm.similarities.series.warping import Warping
 
 @register("erp")
 class ERP(Warping):
-    """Edit distance with real penalty: moments are matched at their distance, or left out at that from ``g``.
+    """Edit distance with real penalty: a match costs the distance of two time points, a skip that from ``g``.
 
-    As in aeon, to leave out the first moments of a series, before any is matched, costs as much as to leave out all.
+    As in aeon, to leave out the first time points of a series, before any is matched, costs as much as to leave out
+    all.
 
     Parameters
     ----------
     window : float or None, default=None
-        How far from the diagonal moments may be paired, as a share of the shorter length, as in :class:`DTW`; None:
+        How far from the diagonal time points may be paired, as a share of the shorter length, as in :class:`DTW`; None:
         anywhere.
     g : float, default=0.0
-        The value that a moment is compared with if it is left out, in every channel.
+        The value that a time point is compared with if it is left out, in every channel.
     channels : {"dependent", "independent"}, default="dependent"
         Whether all channels are warped together, by Euclidean distances, or each by itself and the distances added.
     how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
@@ -64,12 +65,12 @@ class ERP(Warping):
 
 @register("msm")
 class MSM(Warping):
-    """Move-split-merge: moments are moved to another value, split in two or merged, at a cost ``c`` and the change.
+    """Move-split-merge: moving a value costs the change, and splitting or merging time points at least ``c``.
 
     Parameters
     ----------
     window : float or None, default=None
-        How far from the diagonal moments may be paired, as a share of the shorter length, as in :class:`DTW`; None:
+        How far from the diagonal time points may be paired, as a share of the shorter length, as in :class:`DTW`; None:
         anywhere.
     c : float, default=1.0
         What a split or a merge costs, at least.
@@ -119,15 +120,15 @@ class MSM(Warping):
 
 @register("twe")
 class TWE(Warping):
-    """Time warp edit: steps within either series, or in both at once, that cost their lengths and the time they take.
+    """Time warp edit distance: matches and deletions cost the change in value and the time that they span.
 
     Parameters
     ----------
     window : float or None, default=None
-        How far from the diagonal moments may be paired, as a share of the shorter length, as in :class:`DTW`; None:
+        How far from the diagonal time points may be paired, as a share of the shorter length, as in :class:`DTW`; None:
         anywhere.
     nu : float, default=0.001
-        What a moment of time costs, the stiffness.
+        What a unit of time costs, the stiffness.
     lmbda : float, default=1.0
         What a step in one series alone costs further.
     channels : {"dependent", "independent"}, default="dependent"
@@ -173,15 +174,15 @@ class TWE(Warping):
 
 @register("lcss")
 class LCSS(Warping):
-    """Longest common subsequence: the share of moments, of the shorter series, that find none alike in the other.
+    """Longest common subsequence: the share of the shorter series' time points without a match in the other.
 
-    The path pairs the moments that are alike, and no others. Among series of very different lengths a short one finds
-    all of its moments in a long one, and is near to it whatever it looks like; take another measure there.
+    The path pairs the time points that are alike, and no others. Among series of very different lengths a short one
+    finds all of its time points in a long one, and is near to it whatever it looks like; take another measure there.
 
     Parameters
     ----------
     window : float or None, default=None
-        How far from the diagonal moments may be paired, as a share of the shorter length, as in :class:`DTW`; None:
+        How far from the diagonal time points may be paired, as a share of the shorter length, as in :class:`DTW`; None:
         anywhere.
     epsilon : float, default=1.0
         How far apart values may be that are alike.
@@ -228,15 +229,15 @@ class LCSS(Warping):
 
 @register("edr")
 class EDR(Warping):
-    """Edit distance on real sequences: how many moments must be changed or left out, as a share of the longer series.
+    """Edit distance on real sequences: the share of time points, of the longer series, that must be changed or skipped.
 
-    As in aeon, to leave out the first moments of a series, before any is matched, costs nothing. Among series of very
-    different lengths it tells the lengths apart, and little else; take another measure there.
+    As in aeon, to leave out the first time points of a series, before any is matched, costs nothing. Among series of
+    very different lengths it tells the lengths apart, and little else; take another measure there.
 
     Parameters
     ----------
     window : float or None, default=None
-        How far from the diagonal moments may be paired, as a share of the shorter length, as in :class:`DTW`; None:
+        How far from the diagonal time points may be paired, as a share of the shorter length, as in :class:`DTW`; None:
         anywhere.
     epsilon : float or None, default=None
         How far apart values may be that are alike; None: a quarter of the standard deviation of the series that varies

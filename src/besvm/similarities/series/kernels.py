@@ -148,7 +148,7 @@ def distances(rule, several, lanes=LANES):
 def backtrack(rule, several):
     """Return the compiled function that goes back from the end of a table that :func:`distances` filled, all kept.
 
-    It fills ``path`` from its end with the pairs of moments, counted from 0, and returns where the path begins.
+    It fills ``path`` from its end with the pairs of time points, counted from 0, and returns where the path begins.
     """
 
     @njit(cache=True, nogil=True, fastmath=_FAST)
@@ -163,7 +163,7 @@ def backtrack(rule, several):
             x_alone += table[i - 1, j, 0]
             y_alone += table[i, j - 1, 0]
             matched = match <= x_alone and match <= y_alone
-            if matched or rule != LCSS:  # which pairs alike moments, and no others
+            if matched or rule != LCSS:  # which pairs alike time points, and no others
                 at -= 1
                 path[at, 0], path[at, 1] = i - 1, j - 1
             if matched or x_alone <= y_alone:

@@ -1,4 +1,4 @@
-"""Distances of series without warping: by shape, at the best shift, and moment by moment."""
+"""Distances of series without warping: by shape, at the best shift, and time point by time point."""
 
 from functools import cache
 from typing import Any, ClassVar, Self
@@ -110,9 +110,9 @@ class SBD(DistanceSimilarity):
         if len(sample) > 1 and self.channels == "independent":
             return Match("every channel is shifted by itself")
         at_shifts = sum(np.correlate(*channels, mode="full") for channels in zip(sample, exemplar, strict=True))
-        shift = int(np.argmax(at_shifts)) - (m - 1)  # moment i of the sample lies on moment i - shift of the exemplar
+        shift = int(np.argmax(at_shifts)) - (m - 1)  # i of the sample lies on i - shift of the exemplar
         moments = np.arange(max(0, shift), min(n, m + shift))
-        caption = moved("exemplar", 0, shift, "moment").replace("right", "later").replace("left", "earlier")
+        caption = moved("exemplar", 0, shift, "time point").replace("right", "later").replace("left", "earlier")
         return Match(caption, pairs=np.column_stack([moments, moments - shift]))
 
     def _prepared(self, X: Any) -> Series:
@@ -139,7 +139,7 @@ class SBD(DistanceSimilarity):
 
 @register("series-euclidean")
 class SeriesEuclidean(DistanceSimilarity):
-    """The Euclidean distance of series of one length, moment by moment, over all channels.
+    """The Euclidean distance between series of equal length, time point by time point, over all channels.
 
     Parameters
     ----------

@@ -13,13 +13,14 @@ from besvm.similarities.series.warping import Warping
 
 @register("dtw")
 class DTW(Warping):
-    """Dynamic time warping: the least sum of squared differences over all ways to pair the moments in order.
+    """Dynamic time warping: the smallest sum of squared differences over all ways to align the time points in order.
 
     Parameters
     ----------
     window : float or None, default=None
-        How far from the diagonal moments may be paired, as a share of the length of the shorter series: a Sakoe-Chiba
-        band. It runs from corner to corner where lengths differ, and joins these however narrow it is. None: anywhere.
+        How far from the diagonal time points may be paired, as a share of the length of the shorter series: a
+        Sakoe-Chiba band. It runs from corner to corner where lengths differ, and joins these however narrow it is.
+        None: anywhere.
     channels : {"dependent", "independent"}, default="dependent"
         Whether all channels are warped together, or each by itself and the distances added.
     how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
@@ -38,7 +39,7 @@ class DTW(Warping):
     array([[0., 0.], [0., 0.]], dtype=float32)
     >>> DTW(window=0.1, how="negative", scale=1)(series, series) + 0
     array([[ 0., -2.], [-2.,  0.]], dtype=float32)
-    >>> DTW().path(bump, later)[8:11]  # moment 5 meets moment 9
+    >>> DTW().path(bump, later)[8:11]  # time point 5 meets time point 9
     array([[ 4,  8], [ 5,  9], [ 6, 10]])
     """
 
@@ -62,13 +63,13 @@ class DTW(Warping):
 class DDTW(Warping):
     """Derivative DTW: dynamic time warping of the slopes.
 
-    The slope at moment i is ((x_i - x_i-1) + (x_i+1 - x_i-1) / 2) / 2, so that a series needs three moments. The path
-    tells the moments of the series themselves.
+    The slope at time point i is ((x_i - x_i-1) + (x_i+1 - x_i-1) / 2) / 2, so that a series needs three time points.
+    The path tells the time points of the series themselves.
 
     Parameters
     ----------
     window : float or None, default=None
-        As in :class:`DTW`; the band is that of the slopes, two fewer than moments.
+        As in :class:`DTW`; the band is that of the slopes, two fewer than time points.
     channels : {"dependent", "independent"}, default="dependent"
         Whether all channels are warped together, or each by itself and the distances added.
     how : {"exponential", "gaussian", "inverse", "log", "negative"}, default="exponential"
@@ -117,14 +118,14 @@ class DDTW(Warping):
 
 @register("wdtw")
 class WDTW(Warping):
-    """Weighted DTW: a squared difference counts the more, the farther apart the two moments are.
+    """Weighted DTW: a squared difference counts more, the farther apart the two time points are.
 
-    The weight of a lag k is 1 / (1 + exp(-g (k - n / 2))), for n moments of the longer series.
+    The weight of a lag k is 1 / (1 + exp(-g (k - n / 2))), for n time points of the longer series.
 
     Parameters
     ----------
     window : float or None, default=None
-        How far from the diagonal moments may be paired, as a share of the shorter length, as in :class:`DTW`; None:
+        How far from the diagonal time points may be paired, as a share of the shorter length, as in :class:`DTW`; None:
         anywhere.
     g : float, default=0.05
         How steeply the weight grows with the lag; 0 weighs all alike.

@@ -26,7 +26,7 @@ class Packed(NamedTuple):
 
 
 class Warping(DistanceSimilarity):
-    """Abstract: a distance of series by the cheapest path that pairs their moments, in float32 and on all threads.
+    """Abstract: a distance of series by the cheapest path that pairs their time points, in float32 and on all threads.
 
     A subclass says which rule of the compiled dynamic programme it follows, and what that has to be given.
     """
@@ -80,7 +80,7 @@ class Warping(DistanceSimilarity):
         return compare
 
     def path(self, a: Any, b: Any) -> np.ndarray:
-        """Return the pairs of moments that the cheapest path matches, (k, 2): a moment of ``a``, and one of ``b``."""
+        """Return the pairs of time points that the cheapest path matches, (k, 2): one of ``a``, and one of ``b``."""
         from besvm.similarities.series.kernels import backtrack, distances
 
         series = self._prepared([a, b])
@@ -107,7 +107,7 @@ class Warping(DistanceSimilarity):
 
     @property
     def constant(self) -> float:
-        """What the rule takes for all moments alike."""
+        """What the rule takes for all time points alike."""
         return 0.0
 
     def compared(self, series: Series) -> Series:
@@ -123,11 +123,11 @@ class Warping(DistanceSimilarity):
         return np.zeros(len(values))
 
     def lags(self, n: int, m: int) -> np.ndarray:
-        """Return what the rule takes of |i - j|, for series of n and m moments."""
+        """Return what the rule takes of |i - j|, for series of n and m time points."""
         return np.zeros(1, dtype=np.float32)
 
     def finish(self, ends: np.ndarray, n: int, lengths: np.ndarray) -> None:
-        """Make distances of the ends of paths, (samples of n moments, exemplars of ``lengths``), in place."""
+        """Make distances of the ends of paths, (samples of n time points, exemplars of ``lengths``), in place."""
 
     def _prepared(self, X: Any) -> Series:
         """Return series as they are compared; the parameters are checked."""
