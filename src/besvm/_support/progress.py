@@ -13,6 +13,14 @@ from besvm._support.units import show_count
 BAR_AFTER = 1.0  # seconds: shorter work should not flicker
 LINE_EVERY = 5.0  # seconds between plain lines
 
+
+class Compilation:
+    """How long numba has compiled in this process: time that does not come again."""
+
+    seconds = 0.0
+
+
+compilation = Compilation()
 _inside: ContextVar[bool] = ContextVar("besvm_progress", default=False)  # of other work that shows its own bar
 
 

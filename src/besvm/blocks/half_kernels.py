@@ -1,7 +1,8 @@
 """Half-precision numbers to single precision, shifted and scaled on the way."""
 
 import numpy as np
-from numba import njit
+
+from besvm._support.compiled import njit
 
 UP = np.float32(2.0**112)  # what the exponents of the two formats differ by
 

@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from besvm import BESVMClassifier
 from besvm._support.parameters import check_memory_limit, check_n_jobs, check_seed, is_whole, shown
-from besvm._support.progress import say
+from besvm._support.progress import compilation, say
 from besvm._support.rows import take
 from besvm._support.units import show_seconds
 from besvm.blocks.plan import Limit
@@ -104,13 +104,17 @@ class Stages:
 
     def __init__(self, total: int) -> None:
         self.total, self.done, self._rows = total, 0, 0
-        self._start = monotonic()
+        self._start = self._now()
+
+    @staticmethod
+    def _now() -> float:
+        return monotonic() - compilation.seconds
 
     def begin(self, what: str, rows: int) -> None:
         """Say what comes next."""
         self.done += self._rows
         self._rows = rows
-        left = (monotonic() - self._start) * (self.total - self.done) / max(1, self.done)
+        left = (self._now() - self._start) * (self.total - self.done) / max(1, self.done)
         about = f"; about {show_seconds(left)} left" if self.done and left > WORTH_SAYING else ""
         say(int(sys.stderr.isatty()), what + about)
 
@@ -208,7 +212,7 @@ def _say_rare(data: Data) -> None:
         )
 
 
-def facts_of(data: Data, accuracy: Accuracy | None, **more: Any) -> dict[str, Any]:
+def facts_of(data: Data, accuracy: Accuracy | None, model: Any, **more: Any) -> dict[str, Any]:
     """Return what is kept with a model: how to read samples for it, and what is known of its training."""
     known = {
         "kind": data.kind,
@@ -218,9 +222,17 @@ def facts_of(data: Data, accuracy: Accuracy | None, **more: Any) -> dict[str, An
         "source": data.source,
         "rows": len(data),
         "accuracy": None if accuracy is None else accuracy.facts(),
+        "names": _names(data, model),
         **more,
     }
     return {name: value for name, value in known.items() if value is not None}
+
+
+def _names(data: Data, model: Any) -> dict[str, str] | None:
+    """Return what the data call the exemplars, by their numbers from 0; those that are mere numbers are left out."""
+    rows = {int(row) for own in model.basis_rows_ if own is not None for row in own}
+    rows |= {int(row) for own in model.basis_parts_ if own is not None for row in own.samples}
+    return {str(row): data.names[row] for row in sorted(rows) if data.names[row] != str(row + 1)} or None
 
 
 def _classes(data: Data) -> np.ndarray:

@@ -4,7 +4,8 @@
 """
 
 import numpy as np
-from numba import njit
+
+from besvm._support.compiled import njit
 
 # Directions lie 20 degrees apart, so the first four borders between them stand at 10, 30, 50 and 70 degrees.
 BORDER_10, BORDER_30, BORDER_50, BORDER_70 = (np.float32(np.tan(np.deg2rad(degrees))) for degrees in (10, 30, 50, 70))

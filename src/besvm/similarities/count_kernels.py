@@ -1,8 +1,9 @@
 """The numba loops over counts, bits and graphs. Import this module only inside the function that needs it."""
 
 import numpy as np
-from numba import njit
 from numba.extending import intrinsic
+
+from besvm._support.compiled import njit
 
 _LENGTH, _FIRST, _SECOND = np.uint64(0x8CB92BA72F3D8DD7), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)  # as in the finish of splitmix64

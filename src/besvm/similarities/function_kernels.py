@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from numba import njit
+from besvm._support.compiled import njit
 
 
 @njit(nogil=True)

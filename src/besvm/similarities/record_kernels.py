@@ -1,7 +1,8 @@
 """The numba loop over records. Import this module only inside the function that needs it."""
 
 import numpy as np
-from numba import njit
+
+from besvm._support.compiled import njit
 
 _f = np.float32
 

@@ -4,7 +4,8 @@ A NaN must come out as a NaN, to be seen and refused: no ``fastmath=True``, whic
 """
 
 import numpy as np
-from numba import njit
+
+from besvm._support.compiled import njit
 
 _f = np.float32
 

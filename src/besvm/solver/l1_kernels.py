@@ -3,7 +3,8 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def"
 
 import numpy as np
-from numba import njit
+
+from besvm._support.compiled import njit
 
 
 @njit(cache=True, nogil=True)

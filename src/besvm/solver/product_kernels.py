@@ -12,9 +12,10 @@ Import this module only inside the function that needs it.
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from besvm._support.compiled import njit
 from besvm._support.vector_code import INDEX, WIDE, Vectors, loop, pointer, prefetch
 
 LANES = 16 if WIDE else 8

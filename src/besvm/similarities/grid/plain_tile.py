@@ -4,7 +4,8 @@ This is what simd_tile must equal, and what stands in for it. Import this module
 """
 
 import numpy as np
-from numba import njit
+
+from besvm._support.compiled import njit
 
 SAMPLES = 24  # with EXEMPLARS, large enough for the products to pay for the call, small enough to stay in cache
 EXEMPLARS = 64

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from besvm._support.compiled import njit
 from besvm._support.vector_code import Vectors, loop, pointer
 
 SAMPLES = 6

@@ -1,7 +1,8 @@
 """Pieces of grids as rows of a matrix. Import this module only inside the function that needs it."""
 
 import numpy as np
-from numba import njit
+
+from besvm._support.compiled import njit
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})

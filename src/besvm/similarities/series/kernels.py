@@ -12,8 +12,8 @@ The first value of a series stands at place 1; at place 0 stands a zero.
 from functools import cache
 
 import numpy as np
-from numba import njit
 
+from besvm._support.compiled import njit
 from besvm.similarities.series.rules import DTW, EDR, ERP, LCSS, MSM, MSM_SQUARED, TWE, WDTW
 
 LANES = 32  # two AVX-512 or four AVX2 registers: while one sum is under way, the others are worked on
