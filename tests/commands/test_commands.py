@@ -231,7 +231,7 @@ def test_select(folder, tmp_path):
     done = run("select", folder / "vectors.csv", *options)
     assert "2 of 3 measures, chosen on 30 held-out rows" in done.stdout
     assert done.stdout.splitlines()[-1].startswith(f"besvm train {folder / 'vectors.csv'} --measure ")
-    assert done.stdout.endswith(" --label class -o MODEL\n")
+    assert done.stdout.endswith(" --C 1 --label class -o MODEL\n")
     plain = json.loads(run("select", folder / "vectors.csv", *options, "-o", model, "--json").stdout)
     assert len(plain["measures"]) == 2
     assert besvm.load(model).facts_["measures"] == plain["measures"]

@@ -11,7 +11,9 @@ import besvm
 from besvm import BESVMClassifier
 from besvm.cli import app
 from besvm.commands.explain import find
+from besvm.explanations.models import read_model
 from besvm.inputs import stream
+from besvm.report.basis import basis_of
 from variants import first_fast
 
 run = CliRunner().invoke
@@ -50,7 +52,7 @@ def test_says_what_pulled(samples):
     done = explain("--row", "3", "--top", "4")
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
-    assert lines[0] == "02.png"
+    assert lines[0] == "sample 02.png"
     assert lines[1].startswith("predicted: ")
     assert "from the other 6 exemplars" in done.stdout
 
@@ -62,6 +64,51 @@ def test_exemplars_are_numbered_as_rows_are(samples):
     here = {(one.measure, one.exemplar): one.row for one in besvm.explain(model, np.zeros((16, 16, 3))).contributions}
     assert all(one["row"] == here[one["measure"], one["exemplar"]] + 1 for one in listed)
     assert f"row {listed[0]['row']}" in explain("--row", "3").stdout
+
+
+def test_exemplars_are_called_as_their_files_are(folder, tmp_path):
+    """As far as these have names: rows of a table without any are called by their numbers."""
+    for k, pet in enumerate(sorted((folder / "pets").iterdir())):
+        target = tmp_path / "train" / ("cat" if k % 2 else "dog") / pet.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(pet.read_bytes())
+    (tmp_path / "table.csv").write_text("a,b,class\n" + "".join(f"{k},{k * k % 7},{k % 2}\n" for k in range(20)))
+    for data, measure in (("train", "H8R"), ("table.csv", "rbf")):
+        command = ["train", str(tmp_path / data), "-m", measure, "--basis", "5", "--no-check", "--force"]
+        assert run(app, [*command, "-o", str(tmp_path / "m.besvm")]).exit_code == 0
+        model, sample = besvm.load(tmp_path / "m.besvm"), str(tmp_path / data)
+        listed = json.loads(run(app, ["explain", str(tmp_path / "m.besvm"), sample, "--json"]).stdout)["contributions"]
+        rows = model.basis_rows_[0]
+        if data == "train":
+            files = [str(one.relative_to(tmp_path / data)) for one in sorted((tmp_path / data).rglob("*.png"))]
+            assert {one["row"]: one["file"] for one in listed} == {row + 1: files[row] for row in rows}
+            said = run(app, ["explain", str(tmp_path / "m.besvm"), sample]).stdout
+            assert listed[0]["file"] in said
+            assert "row " not in said
+            reading = read_model(model)
+            assert basis_of(reading.map.expander, 1, reading.files).name(0) == files[rows[0]]  # on the report
+        else:
+            assert all("file" not in one for one in listed)
+            assert "names" not in model.facts_
+
+
+@pytest.mark.parametrize("names", [{"0": 3}, {"x": "a", "9" * 5000: "b", "-1": "c"}, ["a"], "abc", {"0": "a\x1b[2Jb"}])
+def test_names_that_a_file_makes_up_do_no_harm(samples, names):
+    model = besvm.load("m.besvm")
+    model.facts_ = {"names": names}
+    said = str(besvm.explain(model, np.zeros((16, 16, 3))))
+    assert "\x1b" not in said
+    assert "row " in said
+
+
+def test_a_picture_shows_as_many_as_asked_and_is_named(samples, tmp_path):
+    sizes = {}
+    for top in ("1", "3"):
+        out = tmp_path / f"{top}.html"
+        done = explain("--row", "3", "--top", top, "-o", str(out))
+        assert done.stdout.splitlines()[-1] == f"wrote {out}"
+        sizes[top] = out.read_text().count("more than usual") + out.read_text().count("less than usual")
+    assert sizes == {"1": 2, "3": 6}
 
 
 @pytest.mark.parametrize(("row", "name"), [("9", "08.png"), ("12.png", "12.png"), ("-1", "19.png"), ("20", "19.png")])

@@ -111,7 +111,9 @@ def test_as_plain_data(iris):
     for k in range(3):
         total = sum(row["contribution"][k] for row in data["contributions"]) + data["rest"][k] + data["constant"][k]
         assert total == pytest.approx(data["decision"][k])
-    assert data["contributions"][0]["match"] == {}
+    match = data["contributions"][0]["match"]
+    assert list(match) == ["values"]
+    assert [row[0] for row in match["values"]] == ["column 1", "column 2", "column 3", "column 4"]
     assert {"measure", "exemplar", "row", "label", "place", "similarity", "usual", "share"} < set(
         data["contributions"][0]
     )

@@ -27,6 +27,36 @@ def test_forms_of_a_vector(vectors):
         assert explain(model, sample).decision == pytest.approx(expected)
 
 
+def test_short_vectors_are_shown_by_the_names_of_their_columns():
+    """As they came, though the measure scales them: how alike two are is judged behind that."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"small": rng.normal(size=30), "large": 1000 * rng.normal(size=30)})
+    y = X["small"] > 0
+    model = BESVMClassifier(Measure("rbf", features=StandardScaler()), basis=5, C=1.0, random_state=0).fit(X, y)
+    why = explain(model, X.iloc[[2]])
+    one = next(one for one in why.contributions if one.row != 2)
+    pair, row = why.pair(one), X.iloc[one.row]
+    assert pair.exemplar.kind == pair.sample.kind == "values"
+    apart = np.abs((X.iloc[2] - row) / X.std(ddof=0))
+    for (name, x, b, alike), column in zip(pair.match.values, X.columns, strict=True):
+        assert (name, x, b) == (column, pytest.approx(X.iloc[2][column]), pytest.approx(row[column]))
+        assert alike == pytest.approx(1 - apart[column] / apart.max(), abs=1e-5)
+    assert all(name in why.to_html() for name in X)
+    unnamed = BESVMClassifier("rbf", basis=5, C=1.0).fit(X.to_numpy(), y)
+    assert "column 2" in explain(unnamed, X.to_numpy()[2]).to_html()
+    many = rng.normal(size=(30, 41))
+    assert explain(BESVMClassifier("rbf", basis=5, C=1.0).fit(many, y), many[0]).pair(one).sample.kind == "series"
+
+
+def test_graphs_are_told_and_not_drawn_as_curves():
+    networkx = pytest.importorskip("networkx")
+    graphs = [make(n) for n in range(3, 13) for make in (networkx.cycle_graph, networkx.path_graph)]
+    model = BESVMClassifier("weisfeiler-lehman", basis=6, C=1.0, random_state=0).fit(graphs, [0, 1] * 10)
+    pair = (why := explain(model, graphs[2])).pair(why.contributions[0])
+    assert (pair.sample.kind, pair.sample.data) == ("none", "a graph of 4 nodes")
+    assert "a graph of 4 nodes" in why.to_html()
+
+
 def test_a_row_of_a_frame():
     X = pd.DataFrame({"age": [20.0, 30, 40, 50] * 5, "city": ["Rome", "Oslo"] * 10})
     y = np.arange(20) % 2

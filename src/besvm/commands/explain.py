@@ -16,6 +16,7 @@ from besvm.inputs import Stream
 
 PICTURES = {".png": "png", ".svg": "svg"}
 PAGES = (".html", ".htm")
+DRAWN = 5  # exemplars that a picture shows of those towards a class, and as many of those away from it
 NUMBER = re.compile(r"-?\d{1,18}")
 
 
@@ -35,9 +36,12 @@ def explain(
     reading = read_model(loaded)
     name, X = find(samples_for(loaded, model, data), row)
     found = explain_row(reading, X, top=top, first_row=1)  # as rows of files are numbered everywhere
+    said = f"sample {name}\n{found}"
     if path is not None:
-        write(explain_row(reading, X, first_row=1) if top < found.n_exemplars else found, path, title=name)
-    return {"sample": name, **found.to_dict(matches=True)}, f"{name}\n{found}"
+        every = explain_row(reading, X, first_row=1) if top < found.n_exemplars else found
+        write(every, path, title=name, top=min(top, DRAWN))
+        said += f"\nwrote {path}"
+    return {"sample": name, **found.to_dict(matches=True)}, said
 
 
 def find(samples: Stream, row: str) -> tuple[str, Any]:
@@ -68,13 +72,13 @@ def _checked(out: str, force: bool) -> Path:
     return check_new(out, force)
 
 
-def write(explanation: Any, path: Path, title: str = "") -> None:
+def write(explanation: Any, path: Path, title: str = "", top: int = DRAWN) -> None:
     """Write an explanation as a picture or a page, whole or not at all."""
     from besvm._support.figures import rendered
 
     kind = PICTURES.get(path.suffix.lower())
     if kind is not None:
-        write_bytes(path, rendered(explanation.plot(), kind))
+        write_bytes(path, rendered(explanation.plot(top=top), kind))
         return
     head = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
@@ -82,4 +86,4 @@ def write(explanation: Any, path: Path, title: str = "") -> None:
         f"<title>{escape(title)}</title><style>:root{{color-scheme:light dark}}body{{margin:24px}}</style></head><body>"
     )
     name = f'<h1 style="font:600 20px system-ui,sans-serif">{escape(title)}</h1>'
-    write_text(path, f"{head}{name}{explanation.to_html()}</body></html>\n")
+    write_text(path, f"{head}{name}{explanation.to_html(top=top)}</body></html>\n")

@@ -53,11 +53,15 @@ def select(
     best, tested = search.trace_[-1].accuracy, search._sizes[1]
     accuracy = Accuracy.of(round(best * tested), tested, "held out, and used to choose")
     if target is not None:
+        best_model = search.best_estimator_
         save(
-            search.best_estimator_, target, facts=facts_of(samples, accuracy, seed=recipe.seed, measures=search.names_)
+            best_model,
+            target,
+            facts=facts_of(samples, accuracy, best_model, seed=recipe.seed, measures=search.names_),
         )
     plain = {
         "measures": search.names_,
+        "C": recipe.C,
         "accuracy": accuracy.facts(),
         "steps": [asdict(step) for step in search.trace_],
         "rejected": None if search.rejected_ is None else asdict(search.rejected_),
@@ -70,6 +74,6 @@ def shown(report: str, plain: dict[str, Any], data: str, reading: Reading) -> st
     """Return what was chosen, for people, and how to train with it."""
     if plain["model"] is not None:
         return f"{report}\nmodel     {plain['model']}"
-    options = [("--measure", name) for name in plain["measures"]] + reading.options()
+    options = [("--measure", name) for name in plain["measures"]] + [("--C", f"{plain['C']:g}")] + reading.options()
     words = [shlex.quote(str(word)) for pair in options for word in pair]
     return f"{report}\nbesvm train {shlex.quote(data)} {' '.join(words)} -o MODEL"

@@ -54,7 +54,7 @@ def train(
         seconds = perf_counter() - start
     model.set_params(client=None, checkpoint=None)  # places of this machine are no part of the model
     labels = [measure.label for measure in measures]
-    save(model, target, facts=facts_of(samples, accuracy, seed=recipe.seed, measures=labels))
+    save(model, target, facts=facts_of(samples, accuracy, model, seed=recipe.seed, measures=labels))
     return {
         "model": out,
         "kind": samples.kind,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,6 @@ LABEL, PICTURE, GAP = 2.1, 3.2, 0.3  # inches: what is said of an exemplar, what
 MARGIN = 0.2
 LETTER = 0.602  # the width of a letter, over the size of the font, of matplotlib's monospaced one
 TEXT_SIZE = 8
-WORD = r"\S{1,8}"  # letters that are drawn together
 LETTERS = 33  # of a line of what is said of an exemplar
 LISTED = 8  # classes, and values of a record, that are shown
 LINE = {"sample": ("#37352f", 1.1), "exemplar": (FOR, 1.1), "part": (AGAINST, 2.4), "link": (GRAY, 0.4)}
@@ -57,6 +55,19 @@ class Sheet:
         """Write below and to the right of a place."""
         x, y = left / self.width, 1 - top / self.height
         self.figure.text(x, y, text, **{"ha": "left", "va": "top", "fontsize": 9, "parse_math": False, **look})
+
+    def letters(self, left: float, top: float, text: str, width: float) -> None:
+        """Write letters of one width as shapes: text is put on whole pixels, so that it would not keep to the marks."""
+        from matplotlib.font_manager import FontProperties
+        from matplotlib.textpath import TextPath
+
+        ax = self.axes(left, top, width * max(1, len(text)), 0.16)
+        ax.set_xlim(0, 72 * width * max(1, len(text)))
+        ax.set_ylim(-3.2, 72 * 0.16 - 3.2)
+        patches = optional("matplotlib.patches", "drawing an explanation")
+        with in_style():
+            path = TextPath((0, 0), text, prop=FontProperties(family="monospace", size=TEXT_SIZE))
+        ax.add_patch(patches.PathPatch(path, facecolor="black", linewidth=0))
 
 
 def draw(explanation: Any, cls: Any, top: int, columns: int = 2, figure: Any = None) -> Figure:
@@ -94,7 +105,7 @@ def draw(explanation: Any, cls: Any, top: int, columns: int = 2, figure: Any = N
 
 def _height(pair: Pair) -> float:
     if pair.match.values:
-        return max(0.75, 0.16 * min(LISTED, len(pair.match.values)) + 0.2)
+        return max(0.75, 0.16 * (1 + min(LISTED, len(pair.match.values))) + 0.2)
     kinds = {pair.sample.kind, pair.exemplar.kind}
     if "text" in kinds:
         lines = sum(len(_wrapped(some)) for some in text_runs(pair))
@@ -108,7 +119,9 @@ def _header_height(seen: Look, n_classes: int, columns: int) -> float:
 
 
 def _sample_height(seen: Look) -> float:
-    return {"image": 1.4, "series": 1.0, "text": 0.3 + 0.16 * len(_wrapped(runs(seen, [])))}.get(seen.kind, 0.9)
+    return {"image": 1.4, "series": 1.0, "values": 1.2, "text": 0.3 + 0.16 * len(_wrapped(runs(seen, [])))}.get(
+        seen.kind, 0.9
+    )
 
 
 def _fits_beside(seen: Look, columns: int) -> bool:
@@ -135,7 +148,7 @@ def _draw_decisions(
     ax = sheet.axes(left + 1.1, top, bars, 0.2 * len(ranked))
     values = [explanation.decision[c] for c in ranked]
     places = np.arange(len(ranked))
-    ax.barh(places, values, height=0.6, color=[FOR if value > 0 else AGAINST for value in values])
+    ax.barh(places, values, height=0.6, color=[FOR if c == cls else GRAY for c in ranked])
     ax.set_ylim(len(ranked) - 0.5, -0.5)
     ax.axvline(0, color=GRAY, lw=0.6)
     for place, c in enumerate(ranked):
@@ -144,6 +157,10 @@ def _draw_decisions(
         sheet.say(left + 1.0, down, _short(str(c), 18), ha="right", fontweight=weight, fontsize=8.5)
         chance = "" if explanation.probability is None else f"   {100 * explanation.probability[c]:.0f} %"
         sheet.say(left + bars + 1.2, down, f"{signed(explanation.decision[c])}{chance}", fontsize=8.5)
+    more = len(explanation.classes) - len(ranked)
+    if more:
+        down = top + 0.2 * len(ranked) + 0.03
+        sheet.say(left + 1.0, down, f"and {more} more", ha="right", fontsize=7, color=GRAY)
 
 
 def _draw_label(
@@ -228,10 +245,12 @@ def _draw_series(ax: Any, lines: list[Line]) -> None:
 
 
 def _draw_values(sheet: Sheet, values: list[tuple[Any, Any, Any, float]], left: float, top: float) -> None:
+    for offset, text in ((1.35, "sample"), (2.0, "exemplar"), (2.7, "alike")):
+        sheet.say(left + offset, top, text, fontsize=7, color=GRAY)
     for place, (name, x, b, alike) in enumerate(sorted(values, key=lambda one: -one[3])[:LISTED]):
-        down = top + 0.16 * place
-        for offset, text in ((0.0, str(name)), (1.1, value_text(x)), (1.9, value_text(b))):
-            sheet.say(left + offset, down, _short(text, 15), fontsize=7)
+        down = top + 0.16 * (place + 1)
+        for offset, text, longest in ((0.0, str(name), 20), (1.35, value_text(x), 10), (2.0, value_text(b), 10)):
+            sheet.say(left + offset, down, _short(text, longest), fontsize=7)
         ax = sheet.axes(left + 2.7, down + 0.02, 0.4, 0.08)
         ax.barh([0], [alike], color=FOR, height=1.0)
         ax.set_xlim(0, 1)
@@ -269,9 +288,7 @@ def _draw_text(sheet: Sheet, some: list[Run], left: float, top: float) -> float:
                     )
                 )
             start = stop
-        plain = "".join(one for one, _ in line)
-        for word in re.finditer(WORD, plain):  # one by one: letters are drawn whole pixels apart, which would add up
-            sheet.say(left + word.start() * letter, down, word[0], family="monospace", fontsize=TEXT_SIZE)
+        sheet.letters(left, down, "".join(one for one, _ in line), letter)
     return 0.16 * len(lines)
 
 

@@ -44,6 +44,8 @@ class Exemplar:
         The class of that row; None if it is not known.
     place : tuple of int or None
         Where in that row the part begins: row and column in a grid, the first time point or character.
+    file : str or None
+        What the training data called that row, such as the file of an image, if the model knows.
     """
 
     measure: str
@@ -51,12 +53,13 @@ class Exemplar:
     row: int | None
     label: Any
     place: tuple[int, ...] | None
+    file: str | None = field(default=None, kw_only=True)
     first_row: int = field(default=0, repr=False, kw_only=True)  # the number that the first training row goes by
 
     @property
     def name(self) -> str:
-        """What to call it in a table: "row 812 at 3,7"."""
-        text = f"exemplar {self.exemplar}" if self.row is None else f"row {self.row + self.first_row}"
+        """What to call it in a table: "row 812 at 3,7", or "cats/7.png at 3,7"."""
+        text = f"exemplar {self.exemplar}" if self.row is None else self.file or f"row {self.row + self.first_row}"
         return text if self.place is None else f"{text} at {','.join(map(str, self.place))}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,7 +67,7 @@ class Exemplar:
         place = None if self.place is None else list(self.place)
         row = None if self.row is None else self.row + self.first_row
         named = {"measure": self.measure, "exemplar": self.exemplar, "row": row, "label": plain(self.label)}
-        return {**named, "place": place}
+        return {**named, "place": place, **({} if self.file is None else {"file": self.file})}
 
 
 class Basis:
@@ -97,7 +100,8 @@ class Basis:
                 label = None if labels is None else labels[k]
                 label = label.item() if isinstance(label, np.generic) else label
                 own, row = (k, called) if known else (called, None)
-                self.all.append(Exemplar(self.names[number], own, row, label, at, first_row=first_row))
+                file = None if row is None else reading.files.get(row)
+                self.all.append(Exemplar(self.names[number], own, row, label, at, file=file, first_row=first_row))
             measure += [number] * fitted.n_exemplars
             place += range(fitted.n_exemplars)
             widths += [fitted.similarity.columns_each] * fitted.n_exemplars

@@ -12,6 +12,7 @@ from besvm._support.parameters import shown
 from besvm.expand.room import steps_of
 from besvm.features import FHOG, CellColor, CellPCA, Pixels
 from besvm.features.descriptors import GridDescriptor
+from besvm.similarities.graph_forms import n_nodes
 from besvm.similarities.variants import column_apart
 
 DRAWN_CELL = 16  # pixels of a HOG cell that is drawn
@@ -36,6 +37,8 @@ class Look:
 
 def look(item: Any, kind: str = "") -> Look:
     """Return what an item looks like; ``kind`` is the kind of data that is compared, as a similarity says it."""
+    if kind == "graphs":
+        return Look("none", graph_text(item))
     if isinstance(item, str):
         return Look("text", list(item))
     if isinstance(item, Set):
@@ -49,6 +52,18 @@ def look(item: Any, kind: str = "") -> Look:
             return Look("series", np.asarray(item["values"]))
         return Look("values", [(name, value_text(item[name])) for name in item.dtype.names])
     return _look_of_numbers(item, kind)
+
+
+def graph_text(item: Any) -> str:
+    """Return how large a graph is, in words.
+
+    Examples
+    --------
+    >>> graph_text([("a", "b"), ("b", "c")])
+    'a graph of 3 nodes'
+    """
+    n = n_nodes(item)
+    return f"a graph of {n:,} node{'' if n == 1 else 's'}"
 
 
 def _look_of_numbers(item: Any, kind: str) -> Look:

@@ -14,7 +14,7 @@ from besvm.explanations.looks import Look, value_text
 from besvm.explanations.marks import Line, Mark, Run, image_marks, runs, series_lines, text_runs
 from besvm.explanations.pairs import Pair
 
-FOR, AGAINST, MARKED = "#0b6e99", "#d9730d", "#e0a100"
+FOR, AGAINST, MARKED, OTHERS = "#0b6e99", "#d9730d", "#e0a100", "#9b9a97"
 SIDE = 96  # pixels of an image
 WIDE, HIGH = 260, 84  # pixels of a series
 LISTED = 12  # values of a record, and classes, that are shown
@@ -48,7 +48,7 @@ def _decisions(explanation: Any, cls: Any) -> str:
         chance = "" if explanation.probability is None else f"{100 * explanation.probability[c]:.0f} %"
         value = explanation.decision[c]
         rows.append(
-            f"<tr><td {CELL}>{name}</td><td {CELL}>{_bar(value / largest, FOR if value > 0 else AGAINST)}</td>"
+            f"<tr><td {CELL}>{name}</td><td {CELL}>{_bar(value / largest, FOR if c == cls else OTHERS)}</td>"
             f"<td {CELL}>{signed(value)}</td><td {CELL}>{chance}</td></tr>"
         )
     return f"<table style='border-collapse:collapse;font:inherit'>{''.join(rows)}</table>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from besvm.expansion import BasisExpansion
 from besvm.linear import LinearSVMClassifier
 from besvm.solver.votes import class_scores
 
+NUMBER = re.compile(r"[0-9]{1,18}")
+SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")  # which keep the columns as they are
 TAKES = "a fitted BESVMClassifier, or a pipeline that ends in one, or in a BasisExpansion and a LinearSVMClassifier"
 
 
@@ -48,6 +51,8 @@ class Reading:
     weights: np.ndarray  # (D, classes) of the terms
     constant: np.ndarray  # (classes,)
     labels: list[np.ndarray | None]  # the classes of every measure's exemplars, if known
+    files: dict[int, str]  # what the training data called its rows, as far as the model knows
+    columns: list[str]  # the names of the columns of vectors, if known
 
     @property
     def classes(self) -> np.ndarray:
@@ -134,7 +139,31 @@ def read_model(model: Any) -> Reading:
         weights = feature_map.normalizer.unmixed(weights)
     n_measures = len(feature_map.expander.measures)
     labels = getattr(estimator, "basis_labels_", None) or [None] * n_measures
-    return Reading(estimator, before, inside, feature_map, weights, inside.intercept_ @ total, labels)
+    facts = getattr(model, "facts_", {})
+    return Reading(
+        *(estimator, before, inside, feature_map, weights, inside.intercept_ @ total, labels),
+        files=names_of_rows(facts),
+        columns=_columns(facts, model, before, estimator),
+    )
+
+
+def names_of_rows(facts: dict[str, Any]) -> dict[int, str]:
+    """Return what the training data called the exemplars' rows, by their numbers from 0, as a model's facts say it."""
+    named = facts.get("names")
+    if not isinstance(named, dict):
+        return {}
+    sound = [(row, name) for row, name in named.items() if NUMBER.fullmatch(row) and isinstance(name, str) and name]
+    return {int(row): name if name.isprintable() else repr(name) for row, name in sound}
+
+
+def _columns(facts: dict[str, Any], model: Any, before: list[Any], estimator: Any) -> list[str]:
+    """Return the names of the columns of vectors: those of the file, or of the data frame, that was trained on."""
+    named = facts.get("columns")
+    if isinstance(named, dict):
+        return list(map(str, named))
+    steps = [step for step in before if type(step).__name__ not in SCALERS]
+    known = getattr(_inside(model) if not steps else estimator, "feature_names_in_", None)
+    return [] if known is None else [str(name) for name in known]
 
 
 def _inside(model: Any) -> Any:

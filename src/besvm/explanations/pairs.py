@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,12 @@ from besvm._support.validation import described
 from besvm.expand.expander import FittedMeasure
 from besvm.expand.features import Samples
 from besvm.explanations.exemplars import Basis, Exemplar, leading
-from besvm.explanations.looks import Look, kind_behind, look, look_behind
+from besvm.explanations.looks import Look, kind_behind, look, look_behind, value_text
 from besvm.explanations.models import Reading
 from besvm.similarities import Match
 from besvm.similarities.variants import column_apart
+
+MOST_COLUMNS = 40  # of vectors whose values are listed; longer ones are drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +68,28 @@ class Pairs:
         shown, within = self._exemplar(fitted, features, place, exemplar, b)
         if match.exemplar is not None:
             shown = look(match.exemplar, kind)
-        return Pair(look(raw if match.sample is None else match.sample, kind), shown, match, within)
+        pair = Pair(look(raw if match.sample is None else match.sample, kind), shown, match, within)
+        return self._by_column(pair, raw, x, b) if similarity.kind == "vectors" else pair
+
+    def _by_column(self, pair: Pair, raw: Any, x: Any, b: Any) -> Pair:
+        """Return vectors of few numbers as values by name; how alike two are is judged as the measure sees them."""
+        if pair.match.values or pair.exemplar.kind != "series" or len(pair.exemplar.data) > 1:
+            return pair
+        kept = pair.exemplar.data[0].tolist()
+        alike_in_form = np.shape(raw) == np.shape(x) == np.shape(b) == (len(kept),)
+        if len(kept) > MOST_COLUMNS or not alike_in_form:
+            return pair
+        named = list(getattr(raw, "_fields", self.reading.columns))
+        raw = [float(value) for value in raw]
+        names = named if len(named) == len(raw) else [f"column {number}" for number in range(1, len(raw) + 1)]
+        apart = np.abs(np.asarray(x, dtype=np.float64) - np.asarray(b, dtype=np.float64))
+        alike = 1 - apart / (apart.max() or 1.0)
+        return replace(
+            pair,
+            sample=_values(names, raw),
+            exemplar=_values(names, kept),
+            match=replace(pair.match, values=list(zip(names, raw, kept, alike.tolist(), strict=True))),
+        )
 
     def _exemplar(
         self, fitted: FittedMeasure, features: Any, place: int, exemplar: Exemplar, b: Any
@@ -122,6 +145,10 @@ def _raw_exemplars(fitted: FittedMeasure) -> Any:
     if fitted.similarity.raw_exemplars or fitted.transformer is None:
         return fitted.exemplars
     return fitted.originals
+
+
+def _values(names: list[str], values: list[float]) -> Look:
+    return Look("values", [(name, value_text(value)) for name, value in zip(names, values, strict=True)])
 
 
 def _only(rows: Any) -> Any:

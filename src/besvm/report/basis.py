@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,15 @@ class Basis:
         For every measure, the number of each of its exemplars.
     first_row : int
         The number that the first training row goes by.
+    files : dict of int to str
+        What the training data called its rows, as far as that is known.
     """
 
     expander: Expander
     keys: list[Key]
     of_measure: list[np.ndarray]
     first_row: int = 0
+    files: dict[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -56,11 +59,12 @@ class Basis:
         """Return what to call an exemplar."""
         key = self.keys[number]
         row = self._row(key)
+        called = self.files.get(row, f"training row {row + self.first_row}")
         if key[0] != "part":
-            return f"exemplar {key[2]}" if row < 0 else f"training row {row + self.first_row}"
+            return f"exemplar {key[2]}" if row < 0 else called
         at = self.expander.measures[key[1]].at
         where = "" if at is None else f", at {', '.join(map(str, np.atleast_1d(at[key[2]])))}"
-        return f"part {key[2]}" if row < 0 else f"part of training row {row + self.first_row}{where}"
+        return f"part {key[2]}" if row < 0 else f"part of {called}{where}"
 
     def classes(self, labels: list[np.ndarray | None]) -> list[str]:
         """Return the class of each, from the labels of every measure's exemplars; an empty text where it is unknown."""
@@ -90,7 +94,7 @@ class Basis:
         return [at[0], len(item)]
 
 
-def basis_of(expander: Expander, first_row: int = 0) -> Basis:
+def basis_of(expander: Expander, first_row: int = 0, files: dict[int, str] | None = None) -> Basis:
     """Return the different exemplars: one row of the training data is one exemplar, a part is one for itself."""
     number: dict[Key, int] = {}
     of_measure = []
@@ -106,4 +110,4 @@ def basis_of(expander: Expander, first_row: int = 0) -> Basis:
             seen[key] = seen.get(key, 0) + 1
             keys[k] = key if seen[key] == 1 else (*key, seen[key])
         of_measure.append(np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.intp))
-    return Basis(expander, list(number), of_measure, first_row)
+    return Basis(expander, list(number), of_measure, first_row, files or {})

@@ -142,7 +142,7 @@ def _content(
     if reading is None:
         scores = Scores.of_classifier(model, data.X)
     else:
-        basis = basis_of(reading.map.expander, data.first_row)
+        basis = basis_of(reading.map.expander, data.first_row, reading.files)
         evidence = gather(reading, basis, data.X, truth)
         scores = scored(reading.linear, evidence.scores)
         gallery = gallery_of(basis, data.kind, training)
