@@ -17,8 +17,10 @@ You need: the extra ``plots``, and networkx. Run ``pip install ".[plots]" networ
 # -------------------
 # Every molecule has one or two rings of carbon, one or two chains, a *nitro group* (a nitrogen with two oxygens), and a
 # few other atoms. If the nitro group sits on a ring, the molecule is active. If it sits on a chain, it is not. (Real
-# chemistry is not that simple. But nitro groups on rings are indeed one reason why some molecules damage DNA.) A node
-# of the graph is an atom with its element as ``label``, and an edge is a bond.
+# chemistry is not that simple. But nitro groups on rings are indeed one reason why some molecules damage DNA.) Half of
+# the molecules also have an *isopropyl group* somewhere (a carbon with two carbons). It has the same shape as a nitro
+# group, so the shape alone is not enough. A node of the graph is an atom with its element as ``label``, and an edge is
+# a bond.
 
 import matplotlib.pyplot as plt
 import networkx as nx
@@ -60,6 +62,10 @@ def make_molecule(active, rng):
     nitrogen = add("N", free(rings if active else chains))
     add("O", nitrogen)
     add("O", nitrogen)
+    if rng.random() < 0.5:
+        carbon = add("C", free(rings + chains))
+        add("C", carbon)
+        add("C", carbon)
     for element in rng.choice(["C", "N", "O", "Cl"], rng.integers(1, 4)):
         add(str(element), free(rings + chains))
     return graph
@@ -100,7 +106,7 @@ figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=Fals
 # Counting atoms is not enough
 # ----------------------------
 # The simplest way is to count the atoms of each element, and the bonds, and to train any classifier on this table. Both
-# kinds of molecules are made of the same atoms, so this is hardly better than tossing a coin.
+# kinds of molecules are made of the same atoms, so this is no better than tossing a coin.
 
 from sklearn.ensemble import RandomForestClassifier
 
@@ -137,6 +143,15 @@ for name in ("shortest-path", "weisfeiler-lehman"):
     print(f"BE-SVM, {name:18} {scores[f'BE-SVM, {name}']:.3f}")
 
 # %%
+# The measures take the elements from the attribute ``label`` of the nodes. If yours has another name, say so:
+# ``WeisfeilerLehman(labels="element")``. Bonds may have labels too, in an attribute of the same name. Without any
+# labels, as in a plain list of edges, all atoms look alike at first, and the model is less accurate:
+
+plain, plain_test = ([list(graph.edges) for graph in graphs] for graphs in (X, X_test))
+model = BESVMClassifier("weisfeiler-lehman", basis=1.0).fit(plain, y)
+print(f"weisfeiler-lehman without elements  {model.score(plain_test, y_test):.3f}")
+
+# %%
 # Choose parameters
 # -----------------
 # How many rounds? With none, Weisfeiler-Lehman counts atoms like the forest above. With more, it sees farther, but
@@ -170,7 +185,8 @@ ax.legend(frameon=False, loc="upper left")
 # What about a kernel SVM?
 # ------------------------
 # These two measures happen to be valid kernels ("positive definite"), so a kernel SVM can use them too, as long as the
-# matrix of all pairs of training graphs fits into memory. It does a little better here:
+# matrix of all pairs of training graphs fits into memory. It does better here, and over eight draws of the molecules
+# (seeds 0 to 7), with means of .897 against .867:
 
 from sklearn.svm import SVC
 
@@ -213,7 +229,7 @@ plt.show()
 # %%
 # When another tool is the better one
 # -----------------------------------
-# - If your measure is a kernel and you have a few thousand graphs at most, a kernel SVM is as good or a little better.
+# - If your measure is a kernel and you have a few thousand graphs at most, a kernel SVM is as good or better.
 #   ``GraKeL`` has many more kernels for graphs. besvm pays off with more graphs than that, and with measures that are
 #   not kernels, such as a similarity of your own.
 # - If the graphs are molecules, also try what chemists use: fingerprints and gradient boosting.

@@ -16,7 +16,8 @@ repository (see :doc:`Installing </installing>`).
 # A company services pumps. A report has the hours the pump has run, its load, its model, where it stands and since
 # when. The technician types a note, in a hurry, and records the vibration for about a second. Later it turns out what
 # was wrong: nothing, a bearing, or the electrics. The script makes up such reports. No column is enough by
-# itself: some notes say nothing, some faults do not show in the vibration, and many numbers are missing.
+# itself: some notes say nothing, some faults do not show in the vibration, and many numbers are missing. Some reports
+# have no note or no vibration at all.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -75,7 +76,11 @@ def make_report(fault, rng):
 rng = np.random.default_rng(0)
 y, y_test = (rng.choice(FAULTS, n, p=[0.5, 0.25, 0.25]) for n in (200, 250))
 X, X_test = (pd.DataFrame([make_report(fault, rng) for fault in faults]) for faults in (y, y_test))
-print(X.assign(vibration=[f"{len(one)} values" for one in X["vibration"]]).head(6).to_string())
+for frame in (X, X_test):
+    for column in ("note", "vibration"):
+        frame.loc[rng.random(len(frame)) < 0.08, column] = None
+sizes = X["vibration"].map(lambda curve: f"{len(curve)} values", na_action="ignore")
+print(X.assign(vibration=sizes).head(6).to_string())
 print()
 print(X.isna().mean().to_string(float_format="{:.0%} missing".format))
 
@@ -84,7 +89,7 @@ print(X.isna().mean().to_string(float_format="{:.0%} missing".format))
 
 figure, axes = plt.subplots(3, 2, figsize=(7, 3.6), sharex=True, sharey=True, layout="constrained")
 for row, fault, color in zip(axes, FAULTS, (BLUE, ORANGE, GREEN), strict=True):
-    for ax, curve in zip(row, X["vibration"][y == fault], strict=False):
+    for ax, curve in zip(row, X["vibration"][y == fault].dropna(), strict=False):
         ax.plot(curve, color=color, linewidth=1)
         ax.spines[["top", "right"]].set_visible(False)
     row[0].set_ylabel(fault)
@@ -109,7 +114,17 @@ alone = {"table": Measure("gower", column=TABLE)}
 # Notes are compared by ``"token-ratio"``: how alike their words are, in any order and despite typing mistakes. The
 # vibrations have different lengths and begin at any time, so they are compared by *dynamic time warping*, ``"dtw"``,
 # which finds out which values belong together.
+#
+# Unlike ``"gower"``, they need a text or a series in every row. A missing one stops the training with an error message.
+# So fill the gaps: with an empty note, and with a flat curve.
 
+
+def fill(frame):
+    curves = [curve if isinstance(curve, np.ndarray) else np.zeros(48) for curve in frame["vibration"]]
+    return frame.assign(note=frame["note"].fillna(""), vibration=curves)
+
+
+X, X_test = fill(X), fill(X_test)
 alone["note"] = Measure("token-ratio", column="note")
 alone["vibration"] = Measure("dtw", column="vibration")
 
@@ -128,7 +143,10 @@ for name, pairs in {
     print(f"{name:15} {scores[f'BE-SVM, {name}']:.3f}")
 
 # %%
-# Together they are more accurate than each alone.
+# Together they are more accurate than each alone. Over eight draws of the reports (seeds 0 to 7), all three have a mean
+# of .818 with flat curves, .817 with the mean training curve in the gaps, .808 with training curves drawn at random,
+# and .852 if no note or vibration is missing. Two more columns for ``"gower"`` that say what was missing change nothing
+# (.817), because gaps are random here. Try them if a gap may mean something.
 #
 # Choose measures and parameters
 # ------------------------------
@@ -158,6 +176,9 @@ scores["BE-SVM, all three, chosen"] = model.score(X_test, y_test)
 print(f"\nthe best of them on the test reports: {scores['BE-SVM, all three, chosen']:.3f}")
 
 # %%
+# On these test reports, the choice gains one report of 250, although cross-validation promised more. Over the eight
+# draws, the mean rises from .818 to .836. One test set of this size says little about a difference of a few hundredths.
+#
 # For comparison: gradient boosting
 # ---------------------------------
 # On tables, gradient boosting is the method to beat. It takes numbers, gaps and categories as they are; dates become
@@ -190,7 +211,7 @@ ranked = sorted(scores, key=scores.get)
 figure, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
 colors = [BLUE if "BE" in name else GRAY for name in ranked]
 bars = ax.barh(ranked, [scores[name] for name in ranked], color=colors)
-ax.bar_label(bars, fmt="%.2f", padding=4)
+ax.bar_label(bars, fmt="%.3f", padding=4)
 ax.set(xlim=(0, 1), xlabel="share of the 250 test reports that are right")
 ax.spines[["top", "right"]].set_visible(False)
 

@@ -4,8 +4,8 @@ Protein and DNA sequences
 
 Two proteins of the same family have a piece in common, a *domain*. But evolution has worked on it: residues were
 replaced, often by similar ones, and others were lost or added. Biologists compare such sequences by *alignment*. This
-tutorial trains a classifier on alignment scores. A kernel SVM is not made for such scores, because they are not
-*positive definite*. For comparison, we also use counts of short pieces (k-mers) and the nearest neighbor.
+tutorial trains a classifier on alignment scores. For comparison, we also use a kernel SVM, counts of short pieces
+(k-mers) and the nearest neighbor.
 
 You need: the extras ``bio`` and ``plots``. Run ``pip install ".[bio,plots]"`` in your copy of the repository
 (see :doc:`Installing </installing>`).
@@ -150,8 +150,37 @@ scores["BE-SVM, local alignment, tuned"] = search.score(X_test, y_test)
 print(f"\nthe best of them on the test proteins: {scores['BE-SVM, local alignment, tuned']:.3f}")
 
 # %%
-# For comparison, what people use without a BE-SVM: the protein with the best alignment score (the nearest neighbor, as
-# in a BLAST search), and k-mers with a linear SVM.
+# What about a kernel SVM?
+# ------------------------
+# A kernel SVM takes the matrix of all scores between training proteins. It is made for matrices that are *positive
+# definite* (no eigenvalue is negative). Alignment scores are not guaranteed to be that. Here, those of local alignment
+# happen to be, and those of global alignment are not. ``SVC`` trains on both. It gets the tuned measure, too.
+
+from sklearn.svm import SVC
+
+from besvm.similarities import GlobalAlignment
+
+tuned = {name.removeprefix("measures__"): value for name, value in search.best_params_.items()}
+for name, measure in {
+    "global alignment": GlobalAlignment(),
+    "local alignment": LocalAlignment(),
+    "local alignment, tuned": LocalAlignment(**tuned),
+}.items():
+    matrix = measure(X, X)
+    svc = GridSearchCV(SVC(kernel="precomputed"), {"C": [0.001, 0.01, 0.1, 1.0, 10.0, 100.0]}, cv=3).fit(matrix, y)
+    scores[f"kernel SVM, {name}"] = svc.score(measure(X_test, X), y_test)
+    smallest = np.linalg.eigvalsh(matrix)[0]
+    print(f"{name:23} {scores[f'kernel SVM, {name}']:.3f}, smallest eigenvalue {smallest:.2f}")
+
+# %%
+# That is a little less than the BE-SVMs have with the same measures. Over eight draws of the data (seeds 0 to 7), the
+# means are .936 against .956 for global alignment, .916 against .938 for local alignment, and .954 against .971 if both
+# choose ``gap_open`` and ``normalize`` by cross-validation (the SVM without "exemplar", which is not symmetric).
+#
+# Other tools
+# -----------
+# What people also use: the protein with the best alignment score (the nearest neighbor, as in a BLAST search), and
+# k-mers with a linear SVM.
 
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
@@ -169,11 +198,11 @@ for family in ("A", "B", "C", "none"):
     print(f"family {family:5} nearest neighbor {both[0]:.2f}, BE-SVM {both[1]:.2f}")
 
 ranked = sorted(scores, key=scores.get)
-figure, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
+figure, ax = plt.subplots(figsize=(7, 3.9), layout="constrained")
 colors = [BLUE if "BE" in name else GRAY for name in ranked]
 bars = ax.barh(ranked, [scores[name] for name in ranked], color=colors)
-ax.bar_label(bars, fmt="%.2f", padding=4)
-ax.set(xlim=(0, 1.1), xlabel="share of the 200 test proteins that are right")
+ax.bar_label(bars, fmt="%.3f", padding=4)
+ax.set(xlim=(0, 1.15), xlabel="share of the 200 test proteins that are right")
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
@@ -182,7 +211,7 @@ ax.spines[["top", "right"]].set_visible(False)
 #
 # Which proteins decided?
 # -----------------------
-# An explanation marks the residues that were aligned. Here is the protein of family B that the model is least sure of
+# An explanation marks what two proteins have in common. Here is the protein of family B that the model is least sure of
 # among those that it gets right.
 
 import besvm
@@ -194,7 +223,8 @@ why = besvm.explain(model, X_test[case])
 print(why.top(6))
 
 # %%
-# Residues that were aligned with each other are marked.
+# Identical residues that were aligned with each other are marked. Residues that were replaced by others are aligned
+# too, and count for the score, but they are not marked.
 
 figure = why.plot(top=2, columns=1, figure=plt.figure())
 plt.show()
