@@ -1,9 +1,10 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.pipeline import Pipeline
 
 from besvm import FHOG, BESVMClassifier, MeanNormScaler, Measure
-from besvm.measures import as_measure, as_measures
+from besvm.measures import as_measure, as_measures, mirrored
 from besvm.similarities import RBF, Deformable, Linear
 
 
@@ -31,6 +32,29 @@ def test_the_papers_shorthand(text, cell, similarity):
 def test_bad_shorthand_is_explained(text):
     with pytest.raises(ValueError, match=r"shorthand must be H, the cell size in pixels, and L, R or \(rigid,local\)"):
         as_measure(text)
+
+
+@pytest.mark.parametrize("name", ["H8R", "P6", "rigid"])
+def test_names_may_ask_for_the_mirror(name):
+    assert repr(as_measure(f"{name}|mirror")) == repr(mirrored(name))
+    assert as_measure(f"{name}|mirror").label == f"{name}|mirror"
+
+
+def test_messages_name_the_measure_whose_samples_are_wrong():
+    """Where there are several, or one of a column: "text 2" alone does not say where to look."""
+    X = pd.DataFrame({"note": ["a b", "b c", None, "d"] * 5, "curve": [np.arange(5.0)] * 20})
+    y, several = [0, 1] * 10, [("notes", Measure("token-ratio", column="note")), Measure("dtw", column="curve")]
+    with pytest.raises(TypeError, match=r"text \d is .* \(measure 'notes'\)$"):
+        BESVMClassifier(several, basis=4).fit(X, y)
+    with pytest.raises(TypeError, match=r"text \d is .* \(measure 'token-ratio\[note\]'\)$"):
+        BESVMClassifier(Measure("token-ratio", column="note"), basis=4).fit(X, y)
+    X["note"] = "a b"
+    model = BESVMClassifier(several, basis=4).fit(X, y)
+    X.at[3, "curve"] = None
+    with pytest.raises(ValueError, match=r"series \d has None.* \(measure 'dtw\[curve\]'\)$"):
+        BESVMClassifier(several, basis=4).fit(X, y)
+    with pytest.raises(ValueError, match=r"series \d has None.* \(measure 'dtw\[curve\]'\)$"):
+        model.predict(X)
 
 
 def test_one_or_several_of_anything():

@@ -39,7 +39,7 @@ def test_the_sizes_of_series_are_as_said(size, parts):
 
 
 def test_other_sizes_are_refused():
-    with pytest.raises(ValueError, match="size must be 'small' or 'medium' or 'large', got 'huge'"):
+    with pytest.raises(ValueError, match="size must be 'small', 'medium' or 'large', got 'huge'"):
         recipes.images("huge")
     with pytest.raises(ValueError, match="size must be"):
         recipes.series(3)

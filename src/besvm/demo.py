@@ -117,7 +117,7 @@ def print_table() -> None:
         "exemplars: the training samples that a model keeps and compares with\n"
         "parameters: the numbers that a model consists of, exemplars included\n"
         f"C = {C:g} for all; BE-SVM's time to fit includes calibrated probabilities\n"
-        "Next: docs/start.md, ten minutes to a first model",
+        "Next: besvm train YOUR-DATA -o model.besvm (docs/start.md: ten minutes to a first model)",
         style="dim",
         highlight=False,
         soft_wrap=True,

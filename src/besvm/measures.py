@@ -83,6 +83,7 @@ class Measure(TunableSimilarity, BaseEstimator):  # type: ignore[misc]
         return f"{label}[{','.join(map(str, columns))}]"
 
 
+MIRROR = "|mirror"  # at the end of a name: exemplars are also seen in the mirror
 SHORTHAND = re.compile(r"H(\d+)(?:(L)|(R)|\((\d+),\s*(\d+)\))")
 PARTS = re.compile(r"P(\d+)(?:\((\d+)\))?")
 
@@ -139,12 +140,16 @@ def parse_shorthand(text: str) -> Measure:
 
 def as_measure(measure: Any, what: str = "measures") -> Measure:
     """Return the Measure that a user means by a name, a shorthand, a similarity, a function, a Measure, or a pair
-    (what to call it, any of these). ``what`` is the parameter that a message names.
+    (what to call it, any of these). A name may end in "|mirror" (:func:`mirrored`).
+
+    ``what`` is the parameter that a message names.
     """
     if isinstance(measure, Measure):
         return measure
     if _is_pair(measure):
         return replace(as_measure(measure[1], what), name=measure[0])
+    if isinstance(measure, str) and measure.endswith(MIRROR):
+        return mirrored(as_measure(measure.removesuffix(MIRROR), what))
     if isinstance(measure, str) and re.fullmatch(r"\s*[Hh]\s*([\dLRlr(].*)?|\s*[Pp]\s*\d.*", measure):
         return parse_shorthand(measure)
     return Measure(resolve(measure, what))

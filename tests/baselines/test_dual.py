@@ -166,7 +166,9 @@ def test_memory_is_said_or_refused(toy, capsys):
     X, y = toy
     DualBESVMClassifier(verbose=1).fit(X, y)
     assert "the 150 x 150 matrix of the largest pair of classes 180 kB" in capsys.readouterr().err
-    with pytest.raises(MemoryError, match=r"150 x 150 matrix .* within 100 kB, but needs 630 kB; raise memory_limit"):
+    with pytest.raises(
+        MemoryError, match=r"150 x 150 matrix .* would need 630 kB, but the memory limit is 100 kB; raise memory_limit"
+    ):
         DualBESVMClassifier(memory_limit="100 kB").fit(X, y)
 
 

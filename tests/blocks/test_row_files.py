@@ -58,7 +58,7 @@ def test_the_plan_moves_the_rows_to_files_only_where_memory_is_short():
         assert (tight.storage, tight.rows_folder is not None) == ("disk", True)
         assert "what the solver keeps of the rows on disk too" in str(tight)
         for without in ({"row_files": False}, {"penalty": "l1"}):
-            with pytest.raises(MemoryError, match=r"the memory limit is 2.0 GB"):
+            with pytest.raises(MemoryError, match=r"must stay within 2.0 GB"):
                 plan_training(**{**size, **without}, memory_limit="2 GB")
 
 

@@ -64,21 +64,26 @@ def test_measures_that_are_none(text, data, sentence):
         parsed(text, data)
 
 
-def test_alignments_are_for_proteins_and_missing_extras_are_named(monkeypatch):
+def test_alignments_are_for_letters_they_suit_and_missing_extras_are_named(monkeypatch):
     def of(*sequences):
         return Data(list(sequences), np.array(["a", "b"]), "sequences", ["1", "2"])
 
     proteins, dna = of("MKWMKWMKW", "KLVKLVKLV"), of("ACGACGACG", "TTATTATTA")
     kmers = ["kmers(k=1)", "kmers(k=2)", "kmers(k=3)"]
     assert [measure.label for measure in chosen(proteins, [], "small")] == ["align-global", "align-local", *kmers]
-    assert [measure.label for measure in chosen(dna, [], "small")] == kmers
+    local = "align-local(matrix=NUC.4.4,gap_open=10)"
+    assert [measure.label for measure in chosen(dna, [], "small")] == [local, *kmers]
+    long = of(501 * "A", 501 * "C")
+    assert [measure.label for measure in chosen(long, [], "small")] == kmers
+    assert [measure.label for measure in candidates(dna, [])] == [*kmers, local]
     assert not_installed(proteins) == ""
     monkeypatch.setattr("besvm.commands.measures.find_spec", lambda name: None)
     assert [measure.label for measure in chosen(proteins, [], "small")] == kmers
     assert not_installed(proteins) == (
         "align-global and align-local left out: install besvm with the extra 'bio' to use them"
     )
-    assert not_installed(dna) == ""
+    assert not_installed(dna).startswith(f"{local} left out: install besvm with the extra 'bio'")
+    assert not_installed(long) == ""
 
 
 def test_usual_measures():

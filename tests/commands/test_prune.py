@@ -102,7 +102,7 @@ def test_one_sentence_and_nothing_saved(arguments, message, files):
 def test_files_that_are_missing_or_in_the_way(files):
     done = run(app, ["prune", str(files.folder / "other.besvm"), "data.csv", "-n", "10"])
     assert done.exit_code == 2
-    assert "must be a model file" in done.stderr
+    assert "there is no model file" in done.stderr
     there = files.folder / "model-10.besvm"
     there.touch()
     for arguments in (["-n", "10"], ["-n", "12", "-o", str(there)]):

@@ -22,7 +22,7 @@ def test_a_folder_for_each_class(folder):
     assert (data.kind, data.X.shape, data.X.dtype, data.size) == ("images", (6, 20, 24, 3), np.uint8, (20, 24))
     assert data.y.tolist() == ["cats"] * 3 + ["dogs"] * 3
     assert data.names[:2] == ["cats/0.png", "cats/1.png"]
-    assert data.said == "pets: 6 images in 2 classes, of 20 x 24 pixels"
+    assert data.said == "pets: 6 images in 2 classes (cats, dogs), of 20 x 24 pixels"
     np.testing.assert_array_equal(np.concatenate([block.X for block in stream(folder, rows=4)]), data.X)
     assert read(folder, size=8).X.shape == (6, 8, 8, 3)
 
@@ -33,7 +33,10 @@ def test_unlike_or_large_images_become_small(folder):
     (folder / ".hidden").mkdir()
     data = read(folder)
     assert data.X.shape == (7, 32, 32, 3)
-    assert data.said == "pets: 7 images in 2 classes, made 32 x 32 pixels; 1 file that is not an image left out"
+    assert (
+        data.said
+        == "pets: 7 images in 2 classes (cats, dogs), made 32 x 32 pixels; 1 file that is not an image left out"
+    )
 
 
 def test_images_without_classes(folder):

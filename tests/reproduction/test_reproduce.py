@@ -231,7 +231,7 @@ def test_files_of_others_are_left_alone(tmp_path, monkeypatch, out, options):
     assert contents(tmp_path) == before
     assert done.exit_code == (0 if out and "--plan" in options else 2)
     if done.exit_code:
-        assert ("got an empty text" if not out else "must be a new or empty folder") in done.stderr
+        assert ("got an empty string" if not out else "must be a new or empty folder") in done.stderr
 
 
 @pytest.mark.slow

@@ -19,6 +19,20 @@ from besvm.similarities import ShortestPath, WeisfeilerLehman
 from besvm.testing import check_similarity
 
 
+def test_labels_under_another_name_are_pointed_out():
+    rings = [nx.cycle_graph(6) for _ in range(4)]
+    for ring in rings:
+        nx.set_node_attributes(ring, {node: float(node) for node in ring}, "x")
+    WeisfeilerLehman().fit(rings)  # places are no labels
+    for ring in rings:
+        nx.set_node_attributes(ring, {node: "CN"[node % 2] for node in ring}, "element")
+    with pytest.warns(UserWarning, match="have no attribute 'label', but 'element', .* set labels='element'"):
+        WeisfeilerLehman().fit(rings)
+    WeisfeilerLehman(labels="element").fit(rings)
+    with pytest.raises(TypeError, match="X must hold samples, got a single Graph; put it into a list"):
+        BESVMClassifier("weisfeiler-lehman").fit(rings[0], [0, 1])
+
+
 @st.composite
 def graphs(draw, labeled=True, edge_labels=False, directed=False):
     n = draw(st.integers(1, 7))

@@ -16,7 +16,10 @@ def test_resolve_takes_names_instances_and_functions():
     assert isinstance(resolve(lambda a, b: 0), PairFunction)
 
 
-@pytest.mark.parametrize(("typo", "meant"), [("rbff", "rbf"), ("tanimto", "tanimoto"), ("Linear", "linear")])
+@pytest.mark.parametrize(
+    ("typo", "meant"),
+    [("rbff", "rbf"), ("tanimto", "tanimoto"), ("Linear", "linear"), ("jaro", "jaro-winkler"), ("levenshtein", "edit")],
+)
 def test_an_unknown_name_suggests_the_nearest(typo, meant):
     with pytest.raises(ValueError, match=f"got '{typo}'; did you mean '{meant}'"):
         resolve(typo)

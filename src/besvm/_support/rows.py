@@ -12,9 +12,11 @@ SETTLE_ROWS = 5000  # rows that settle a similarity's parameters where features 
 
 
 def refuse_no_rows(X: Any, name: str = "X") -> None:
-    """Refuse what has a length but no rows: a set, a dict, or one text."""
+    """Refuse what has a length but no rows: a set, a dict, one text, or one graph."""
     if isinstance(X, (Set, Mapping, str, bytes)) and not hasattr(X, "shape"):  # a sparse matrix may be a dict
         raise TypeError(f"{name} must have rows in an order (an array, a list, ...), got a {type(X).__name__}")
+    if hasattr(type(X), "nodes") and hasattr(type(X), "is_directed"):
+        raise TypeError(f"{name} must hold samples, got a single {type(X).__name__}; put it into a list")
 
 
 def n_rows(X: Any) -> int:

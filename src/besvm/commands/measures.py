@@ -16,7 +16,7 @@ from besvm._support.parameters import shown
 from besvm._support.rows import evenly_spaced
 from besvm.basis import RandomBasis
 from besvm.inputs import Data
-from besvm.measures import Measure, as_measure, mirrored
+from besvm.measures import MIRROR, Measure, as_measure, mirrored
 from besvm.similarities import DTW, Gower, Similarity, resolve
 
 LOOKED_AT = 1000  # texts whose length is looked at
@@ -27,7 +27,6 @@ SIZES = tuple(recipes.IMAGES)
 SHORTHAND = re.compile(r"\s*[HhPp]\s*\d.*")
 SPEC = re.compile(r"(?P<name>[^\[\]()|]+?)\s*(?:\((?P<params>[^()]*)\))?\s*(?:\[(?P<columns>[^\[\]]*)\])?")
 WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
-MIRROR = "|mirror"
 TAKES = {  # kinds of data that similarities of a kind can compare; those of others can all
     "text": ("text", "sequences", "records"),
     "sequences": ("text", "sequences", "records"),
@@ -43,13 +42,15 @@ CANDIDATES = {  # for `besvm select`
     "images": [f"{name}{MIRROR}" for name in ("H8R", "H8(1,0)", "H4(2,0)", "H4(0,1)", "P6")],
     "series": ["dtw", "dtw(window=0.1)", "ddtw", "erp", "msm", "twe", "sbd", "series-parts(length=9,pool=max)"],
     "text": ["edit", "jaro-winkler", "token-ratio", "lcs", "kmers(k=2)", "kmers(k=3)", "kmers(k=4)"],
-    "sequences": ["kmers(k=1)", "kmers(k=2)", "kmers(k=3)", "align-global", "align-local"],
+    "sequences": ["kmers(k=1)", "kmers(k=2)", "kmers(k=3)"],  # and the alignments of their letters
     "records": ["gower", "gower(how=complement)"],
 }
 NEEDS = {"edit": "rapidfuzz", "jaro-winkler": "rapidfuzz", "token-ratio": "rapidfuzz", "lcs": "rapidfuzz"} | {
     "align-global": "pyopal",
     "align-local": "pyopal",
 }
+ALIGNED_DNA = "align-local(matrix=NUC.4.4,gap_open=10)"
+LONGEST_ALIGNED = 500  # letters, on average: an alignment takes as long as the product of both lengths
 
 
 def chosen(data: Data, names: list[str], size: str) -> list[Measure]:
@@ -72,6 +73,8 @@ def candidates(data: Data, names: list[str]) -> list[Measure]:
             f"{data.source} has {data.kind} similarities, so there are no measures to choose from; use `besvm train`"
         )
     usable = [name for name in CANDIDATES[data.kind] if _installed(name)]
+    if data.kind == "sequences":
+        usable += [name for name in _alignments(data.X) if _installed(name)]
     if data.kind == "series" and _shortest(data) < PIECE:
         usable = [name for name in usable if "parts" not in name]
     found = [parsed(name, data) for name in usable]
@@ -102,14 +105,14 @@ def not_installed(data: Data) -> str:
     missing = [name for name in _usual_of_texts(data) if not _installed(name)]
     if not missing:
         return ""
-    extra = EXTRA_OF[NEEDS[missing[0]]]
+    extra = EXTRA_OF[NEEDS[missing[0].partition("(")[0]]]
     return f"{' and '.join(missing)} left out: install besvm with the extra {extra!r} to use them"
 
 
 def _usual_of_texts(data: Data) -> list[str]:
     """Return the usual measures of texts and sequences, whether they are installed or not."""
     if data.kind == "sequences":
-        aligned = [] if _are_dna(data.X) else ["align-global", "align-local"]
+        aligned = _alignments(data.X)
         return [*aligned, "kmers(k=1)", "kmers(k=2)", "kmers(k=3)"]
     if data.kind == "text":
         own = ["edit", "jaro-winkler"] if _are_short(data.X) else ["token-ratio"]
@@ -224,12 +227,20 @@ def _are_short(texts: list[str]) -> bool:
     return float(np.median([len(text) for text in evenly_spaced(texts, LOOKED_AT)])) <= SHORT
 
 
+def _alignments(sequences: list[str]) -> list[str]:
+    """Return the alignments that suit sequences: of proteins, or of DNA that is short enough to be quick."""
+    if not _are_dna(sequences):
+        return ["align-global", "align-local"]
+    some = evenly_spaced(sequences, LOOKED_AT)
+    return [ALIGNED_DNA] if sum(map(len, some)) <= LONGEST_ALIGNED * len(some) else []
+
+
 def _are_dna(sequences: list[str]) -> bool:
     return all(DNA.issuperset(one.upper()) for one in evenly_spaced(sequences, LOOKED_AT))
 
 
 def _installed(name: str) -> bool:
-    module = NEEDS.get(name)
+    module = NEEDS.get(name.partition("(")[0])
     return module is None or find_spec(module) is not None
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from besvm._support.parameters import shown
 from besvm._support.rows import items, n_rows, span, take
 from besvm._support.sizes import bytes_each, bytes_of
 from besvm._support.threads import n_workers, slices, thread_map
@@ -21,6 +24,18 @@ from besvm.similarities.contract import Similarity
 from besvm.similarities.pairs import first_of, moved, pair_of
 from besvm.similarities.parts import PartSimilarity, Pieces
 from besvm.similarities.variants import column_apart, variants_of
+
+
+@contextmanager
+def naming(label: str, n_measures: int) -> Iterator[None]:
+    """Have an error name the measure whose samples are wrong, where there are others, or it looks at a column."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        alone = n_measures == 1 and not str(label).endswith("]")
+        if alone or type(error) not in (TypeError, ValueError) or repr(label) in str(error):
+            raise
+        raise type(error)(f"{error} (measure {shown(label)})") from error
 
 
 @dataclass
@@ -226,8 +241,9 @@ class Expander:
         out = np.empty((len(samples), self.width), dtype=self.dtype)
         for measure, columns in zip(self.measures, self.groups, strict=True):
             if measure.width:
-                seen = samples.seen_by(measure.similarity, measure.transformer)
-                out[:, columns] = measure(in_dtype(measure.similarity, seen, self.dtype), first_row, self.dtype)
+                with naming(measure.label, len(self.measures)):
+                    seen = samples.seen_by(measure.similarity, measure.transformer)
+                    out[:, columns] = measure(in_dtype(measure.similarity, seen, self.dtype), first_row, self.dtype)
         return out
 
     def within_basis(self, X: Any, dtype: Any = np.float64) -> list[np.ndarray]:

@@ -17,7 +17,7 @@ from besvm.basis.contract import BlindSelector, RowClasses
 from besvm.blocks.estimates import PACKED
 from besvm.blocks.plan import Limit, check_fits, limit_bytes
 from besvm.blocks.state import Values
-from besvm.expand.expander import Expander, FittedMeasure, in_dtype
+from besvm.expand.expander import Expander, FittedMeasure, in_dtype, naming
 from besvm.expand.features import Behind, Samples, SharedFeatures
 from besvm.expand.parts import choose_parts
 from besvm.expand.precision import to_probe, working_dtype
@@ -73,7 +73,8 @@ def fit_expander(
     originals = _Originals(X)
     alike: dict[str, Chosen] = {}  # the rows that equal selectors of several measures have chosen
     for place, measure in enumerate(measures):
-        similarity, number = settle(measure, shared, weights)
+        with naming(measure.label, len(measures)):
+            similarity, number = settle(measure, shared, weights)
         features = None if number is None else shared.transformers[number]
         own = measure.basis is not None or similarity.of_parts
         pieces: Pieces | None = None

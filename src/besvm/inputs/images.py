@@ -21,6 +21,7 @@ SUFFIXES = frozenset((".bmp", ".gif", ".jpg", ".jpeg", ".jpe", ".png", ".pgm", "
 USUAL = 32  # pixels: what the recipes are made for
 SMALL, LARGE = 16, 64  # sides of images that are taken as they are, if all are alike
 LOOKED_AT = 50  # images whose size is looked at
+FEW, SHORT = 6, 60  # classes that are named, and the letters of all of them
 NAMED = 3  # files that a message names
 TRAINING_FILES, TEST_FILE = "data_batch_*.bin", "test_batch.bin"
 
@@ -43,7 +44,9 @@ class ImageFiles(Source):
         # how many are images is known once all were read
         said = f"{self.name}: {counted(len(self.paths), 'files' if asked.skip_unreadable else 'images')}"
         if self.labels is not None:
-            said += f" in {counted(len(set(self.labels)), 'classes')}"
+            classes = sorted(set(self.labels))
+            named = f" ({', '.join(classes)})" if len(classes) <= FEW and len("".join(classes)) <= SHORT else ""
+            said += f" in {counted(len(classes), 'classes')}{named}"
         alike = len(set(sizes)) == 1 and sizes[0] == size
         said += f", {'of' if alike else 'made'} {size[0]} x {size[1]} pixels"
         said += f"; {_not_images(self.left_out)} left out" if self.left_out else ""

@@ -84,6 +84,29 @@ def read_graphs(X: Any, label: str, like: Graphs | None = None) -> Graphs:
     )
 
 
+def unread_labels(X: Any, label: str) -> str | None:
+    """Return the attribute of the first graph's nodes that looks like their labels, if it is not the one looked for.
+
+    That is one of strings or whole numbers that every node has, and of which some are equal.
+    """
+    first: Any = next(iter(X), None)
+    if not _is_networkx(first):
+        return None
+    every = [dict(attributes) for _, attributes in copy(first).nodes(data=True)]
+    if not every or any(label in one for one in every):
+        return None
+    for name in every[0]:
+        values = [one.get(name) for one in every]
+        if all(isinstance(value, (str, int)) for value in values) and len(set(values)) < len(values):
+            return str(name)
+    return None
+
+
+def n_nodes(item: Any) -> int:
+    """Return how many nodes a graph has, in any form that it may come in."""
+    return _read(item, "label").n_nodes
+
+
 def _joined(parts: list[np.ndarray], dtype: Any) -> np.ndarray:
     return np.concatenate([np.empty(0, dtype), *parts])
 
@@ -102,8 +125,7 @@ def _check_alike(labeled: list[bool | None], graph: _Graph) -> None:
 
 
 def _read(item: Any, label: str) -> _Graph:
-    kind = type(item)  # a graph remembers what it was asked for, so that is left to a copy
-    if hasattr(kind, "nodes") and hasattr(kind, "edges") and hasattr(kind, "is_directed"):
+    if _is_networkx(item):
         graph = _read_networkx(item, label)
     elif isinstance(item, tuple) and len(item) == 2 and not _is_edge(item):
         graph = _read_plain(item[0], item[1])
@@ -114,8 +136,12 @@ def _read(item: Any, label: str) -> _Graph:
     return graph
 
 
+def _is_networkx(item: Any) -> bool:
+    return all(hasattr(type(item), name) for name in ("nodes", "edges", "is_directed"))
+
+
 def _read_networkx(item: Any, label: str) -> _Graph:
-    item = copy(item)
+    item = copy(item)  # a graph remembers what it was asked for, so that is left to a copy
     nodes = {node: number for number, node in enumerate(item)}
     labels = [value for _, value in item.nodes(data=label)]
     edges = list(item.edges(data=label))

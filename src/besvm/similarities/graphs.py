@@ -1,5 +1,6 @@
 """Similarities of graphs: neighborhoods or shortest paths, hashed to sparse counts that are then compared."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
@@ -10,7 +11,7 @@ from besvm._support.parameters import check_choice, check_flag, is_whole, shown
 from besvm._support.threads import thread_map
 from besvm.similarities.contract import Similarity, register
 from besvm.similarities.counts import count_matrix, shared_with
-from besvm.similarities.graph_forms import Graphs, read_graphs
+from besvm.similarities.graph_forms import Graphs, read_graphs, unread_labels
 
 PAIRS_AT_ONCE = 1 << 18  # of nodes, between which a thread looks for paths at a time
 MOST_ROUNDS = 1000  # more than there are steps across most graphs; every one takes as long as the first
@@ -47,6 +48,14 @@ class GraphSimilarity(Similarity):
         """Check all graphs, so that a message has the right number."""
         self._check()
         read_graphs(X, self.labels)
+        unread = unread_labels(X, self.labels)
+        if unread:
+            warnings.warn(
+                f"the nodes of graph 0 have no attribute {self.labels!r}, but {unread!r}, which is not compared; set "
+                f"labels={unread!r} to compare it",
+                UserWarning,
+                stacklevel=2,
+            )
         return self
 
     def __call__(self, A: Any, B: Any) -> np.ndarray:

@@ -8,6 +8,9 @@ from besvm.similarities.compiled_functions import of_function
 from besvm.similarities.contract import Similarity, registered
 from besvm.similarities.metrics import KERNEL_NAMES, NegativeDistance, PairwiseKernel, distance_names
 
+OTHER_NAMES = {"levenshtein": ["edit"], "gaussian": ["rbf"], "dot": ["linear"], "needleman-wunsch": ["align-global"]}
+OTHER_NAMES |= {"smith-waterman": ["align-local"], "wl": ["weisfeiler-lehman"], "tversky": ["jaccard"]}
+
 
 class TunableSimilarity:
     """Mixed into what holds a ``similarity``, maybe by name: scikit-learn reaches its parameters, processes know it."""
@@ -90,8 +93,9 @@ def resolve(similarity: Any, what: str = "similarity") -> Similarity:
             return NegativeDistance(similarity)
         names = [*known, *KERNEL_NAMES, *distance_names()]
         plain = similarity.strip().lower().replace("_", "-").replace(" ", "-")
-        alike = [name for name in names if name.replace("_", "-") == plain]
-        near = alike or get_close_matches(plain, names, n=1, cutoff=0.5)
+        alike = [name for name in names if name.replace("_", "-") == plain] or OTHER_NAMES.get(plain, [])
+        begins = [name for name in names if len(plain) > 2 and name.startswith(plain)]
+        near = alike or begins or get_close_matches(plain, names, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else "`besvm similarities` lists all of them"
         raise ValueError(f"{what} must be a known name, got {shown(similarity)}; {hint}")
     if callable(similarity):

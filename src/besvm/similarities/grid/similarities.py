@@ -294,7 +294,8 @@ def _as_grids(items: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
     if A.ndim != 4 or 0 in A.shape[1:] or A.dtype.kind not in "biuf":
         raise ValueError(
             "grids must be an array of real numbers of shape (items, height, width, descriptor), got "
-            f"{A.dtype} of shape {A.shape}; reshape it, or compute descriptors first (besvm.FHOG)"
+            f"{A.dtype} of shape {A.shape}; add an axis to images of gray levels, X[..., None], or compute "
+            "descriptors first (besvm.FHOG)"
         )
     if shape is not None and A.shape[1:] != shape:
         raise ValueError(
