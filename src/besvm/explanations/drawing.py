@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FOR, AGAINST, MARKED, GRAY = COLORS[0], COLORS[1], "#e0a100", COLORS[6]
 LABEL, PICTURE, GAP = 2.1, 3.2, 0.3  # inches: what is said of an exemplar, what it looks like, and between the halves
 MARGIN = 0.2
+IMAGE = 1.1  # the height of an image beside what is said of an exemplar
 LETTER = 0.602  # the width of a letter, over the size of the font, of matplotlib's monospaced one
 TEXT_SIZE = 8
 LETTERS = 33  # of a line of what is said of an exemplar
@@ -110,7 +111,7 @@ def _height(pair: Pair) -> float:
     if "text" in kinds:
         lines = sum(len(_wrapped(some)) for some in text_runs(pair))
         return max(0.8, 0.16 * lines + 0.35)
-    return 1.2 if "image" in kinds else 1.0 if "series" in kinds else 0.8
+    return IMAGE + 0.1 if "image" in kinds else 1.0 if "series" in kinds else 0.8
 
 
 def _header_height(seen: Look, n_classes: int, columns: int) -> float:
@@ -194,7 +195,7 @@ def _draw_pair(sheet: Sheet, pair: Pair, left: float, top: float, height: float)
         for some in text_runs(pair):
             down += _draw_text(sheet, some, left, down) + 0.1
     else:
-        marks = image_marks(pair)
+        marks, height = image_marks(pair), min(height, IMAGE)  # of one size, whatever is said beside them
         _draw_look(sheet, pair.sample, left, top, PICTURE / 2 - 0.1, height, [m for m in marks if m.on == "sample"])
         own = [m for m in marks if m.on == "exemplar"]
         _draw_look(sheet, pair.exemplar, left + PICTURE / 2, top, PICTURE / 2 - 0.1, height, own)
