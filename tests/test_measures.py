@@ -5,7 +5,7 @@ from sklearn.pipeline import Pipeline
 
 from besvm import FHOG, BESVMClassifier, MeanNormScaler, Measure
 from besvm.measures import as_measure, as_measures, mirrored
-from besvm.similarities import RBF, Deformable, Linear
+from besvm.similarities import RBF, Deformable, Linear, Parts
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,10 @@ def test_bad_shorthand_is_explained(text):
 def test_names_may_ask_for_the_mirror(name):
     assert repr(as_measure(f"{name}|mirror")) == repr(mirrored(name))
     assert as_measure(f"{name}|mirror").label == f"{name}|mirror"
+
+
+def test_parts_by_name_are_mirrored_as_parts_by_instance_are():
+    assert repr(mirrored("parts").similarity) == repr(mirrored(Parts()).similarity) == "Parts(mirror=True)"
 
 
 def test_messages_name_the_measure_whose_samples_are_wrong():

@@ -309,7 +309,8 @@ def mirrored(measure: Any) -> Measure:
     if isinstance(measure, (list, tuple)):
         raise TypeError("mirrored takes a single measure, got several; write [mirrored(m) for m in measures]")
     plain = as_measure(measure)
-    if isinstance(plain.similarity, Parts):  # which mirrors the regions as well
-        return replace(plain, similarity=clone(plain.similarity).set_params(mirror=True), name=f"{plain.label}|mirror")
-    similarity = Latent(plain.similarity, exemplar_variants=mirror)
-    return replace(plain, similarity=similarity, name=f"{plain.label}|mirror")
+    similarity = resolve(plain.similarity)
+    if isinstance(similarity, Parts):  # which mirrors the regions as well
+        return replace(plain, similarity=clone(similarity).set_params(mirror=True), name=f"{plain.label}|mirror")
+    latent = Latent(plain.similarity, exemplar_variants=mirror)
+    return replace(plain, similarity=latent, name=f"{plain.label}|mirror")

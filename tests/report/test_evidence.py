@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
-from besvm import BESVMClassifier, Nystrom
+from besvm import FHOG, BESVMClassifier, Measure, Nystrom
 from besvm.explanations.models import read_model
+from besvm.features import CellPCA
 from besvm.report.basis import basis_of
 from besvm.report.evidence import AGAINST, FOR, curve_sizes, gather, smallest
-from besvm.similarities import SeriesParts
+from besvm.similarities import Parts, SeriesParts
 
 
 def gathered(model, X, truth):
@@ -106,3 +108,12 @@ def test_smallest_of_every_row(rng):
     values = rng.normal(size=(20, 9))
     for count in range(10):
         np.testing.assert_array_equal(smallest(values, count), np.argsort(values, axis=1)[:, :count])
+
+
+@pytest.mark.parametrize("features", [FHOG(cell=4), make_pipeline(FHOG(cell=4), CellPCA(8))])
+def test_a_part_of_an_image_is_framed_in_pixels_whatever_comes_behind_its_cells(rng, features):
+    X = rng.integers(0, 255, (12, 16, 16, 3), dtype=np.uint8)
+    model = BESVMClassifier(Measure(Parts(2), features=features), basis=3, C=1.0, random_state=0)
+    basis = basis_of(model.fit(X, np.arange(12) % 2)._map.expander)
+    for number, (row, column) in enumerate(model.basis_parts_[0].places.tolist()):
+        assert basis.frame(number) == [4 * row, 4 * column, 8, 8]

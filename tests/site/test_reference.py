@@ -14,6 +14,7 @@ from site_tutorials import ORDER, Order
 NAMES = [(module, name) for module in site_names.MODULES for name in site_names.names_of(module)]
 NAMES = [(module, name) for module, name in NAMES if f"{module}.{name}" not in site_names.MODULES]
 FULL = [f"{module}.{name}" for module, name in NAMES]
+RETURNED = {"besvm.inputs.Stream", "besvm.datasets.Cifar10"}  # by functions: nobody makes them by hand
 NEEDED = {  # of numpydoc's checks
     "PR01": "a parameter is not documented",
     "PR02": "an unknown parameter is documented",
@@ -37,8 +38,10 @@ def test_every_parameter_has_a_type_and_a_description(module, name):
     validate = pytest.importorskip("numpydoc.validate").validate
     thing = getattr(import_module(module), name)
     needed = dict(NEEDED)
+    if f"{module}.{name}" in RETURNED:
+        needed.pop("PR01")
     if dataclasses.is_dataclass(thing):  # which nobody makes by hand: their fields are attributes
-        fields = {field.name for field in dataclasses.fields(thing) if field.init and not field.name.startswith("_")}
+        fields = {field.name for field in dataclasses.fields(thing) if field.repr and not field.name.startswith("_")}
         documented = set(re.findall(r"^ {4}(\w[\w, ]*) :", thing.__doc__, flags=re.M))
         assert fields <= {one.strip() for line in documented for one in line.split(",")}
         needed.pop("PR01")
@@ -55,6 +58,16 @@ def test_public_modules_declare_what_the_reference_shows():
 def test_every_module_is_on_the_first_page_of_the_reference():
     page = (Path(__file__).parent.parent.parent / "docs" / "reference" / "index.md").read_text()
     assert set(re.findall(r"<modules/([\w.]+)>", page)) == set(site_names.MODULES)
+
+
+def test_modules_that_declare_their_names_show_all_of_them():
+    """What is shown on the page of besvm itself is not shown again; what is left out here is no part of the API."""
+    besvm = import_module("besvm")
+    left_out = {"prune", "Layout", "Affine", "Identity", "RawSimilarities", "Rotation", "Normalizer", "KINDS", "Data"}
+    left_out |= {"as_normalization", "MeanNormScaler", "Nystrom"}
+    for module in site_names.MODULES:
+        declared = set(getattr(import_module(module), "__all__", ())) - (left_out | set(besvm.__all__))
+        assert declared <= set(site_names.names_of(module)), module
 
 
 def test_similarities_stand_below_their_kind():

@@ -62,6 +62,12 @@ class Cifar10(_ImagesLabelsFold):
         0 to 4 for the five training files, 5 for the test file.
     class_names : tuple of str
         ``class_names[label]`` is what the label means.
+
+    Examples
+    --------
+    >>> from besvm.datasets import Cifar10
+    >>> Cifar10.class_names[3]
+    'cat'
     """
 
     class_names: tuple[str, ...] = CLASS_NAMES

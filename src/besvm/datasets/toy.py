@@ -72,11 +72,14 @@ def make_digit_images(n_samples: int = 1800, random_state: Any = None) -> tuple[
     n_samples : int, default=1800
         A digit may be drawn more than once if there are more samples than the 1,797 digits.
     random_state : int, RandomState or None, default=None
+        Controls the drawing. Pass an int for reproducible images.
 
     Returns
     -------
     images : array of shape (n_samples, 32, 32, 3), uint8
+        The images, in RGB.
     labels : array of shape (n_samples,), int64
+        Their digits.
 
     Examples
     --------

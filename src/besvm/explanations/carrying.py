@@ -29,7 +29,7 @@ class Carrier(Exemplar):
 
     Attributes
     ----------
-    measure, exemplar, row, label, place
+    measure, exemplar, row, label, place, file : object
         As in :class:`Exemplar`.
     weights : dict
         The weight of its feature for every class; of several features (regions of a part), their sum.
@@ -49,6 +49,17 @@ class Carrier(Exemplar):
     explained : float or None
         The share of its feature's variance that a linear combination of the features of all exemplars that carry more
         has as well, of any measure: 1 says nothing new.
+
+    Examples
+    --------
+    >>> import besvm
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = besvm.BESVMClassifier("rbf", basis=20, C=1.0, random_state=0).fit(X, y)
+    >>> from besvm.explanations import carriers
+    >>> one = carriers(model, X)[0]
+    >>> one.measure, one.carries == one.weight * one.spread
+    ('rbf', True)
     """
 
     weights: dict[Any, float]
@@ -82,6 +93,17 @@ class Carriers:
     classes : list
     n_samples : int
         How many samples the spreads were measured on; 0 for none.
+
+    Examples
+    --------
+    >>> import besvm
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = besvm.BESVMClassifier("rbf", basis=20, C=1.0, random_state=0).fit(X, y)
+    >>> from besvm.explanations import carriers
+    >>> found = carriers(model, X)
+    >>> len(found), found[0].share >= found[1].share
+    (20, True)
     """
 
     all: list[Carrier]

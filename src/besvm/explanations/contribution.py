@@ -14,7 +14,7 @@ class Contribution(Exemplar):
 
     Attributes
     ----------
-    measure, exemplar, row, label, place
+    measure, exemplar, row, label, place, file : object
         As in :class:`Exemplar`.
     similarity : float
         How similar the sample is to it, as the similarity says. Of an exemplar with several columns (a part that is
@@ -28,6 +28,16 @@ class Contribution(Exemplar):
         What it adds to the decision value of every class.
     share : dict
         That over the sum of the sizes of all contributions to the class: from -1 to 1.
+
+    Examples
+    --------
+    >>> import besvm
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = besvm.BESVMClassifier("rbf", basis=20, C=1.0, random_state=0).fit(X, y)
+    >>> one = besvm.explain(model, X[0]).contributions[0]
+    >>> one.label, one.similarity < one.usual, one.contribution[0] > 0  # unlike the others, which speaks for class 0
+    (2, True, True)
     """
 
     similarity: float

@@ -46,6 +46,12 @@ class Exemplar:
         Where in that row the part begins: row and column in a grid, the first time point or character.
     file : str or None
         What the training data called that row, such as the file of an image, if the model knows.
+
+    Examples
+    --------
+    >>> from besvm.explanations import Exemplar
+    >>> Exemplar("parts", 3, row=812, label="cat", place=(3, 7)).name
+    'row 812 at 3,7'
     """
 
     measure: str

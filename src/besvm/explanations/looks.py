@@ -29,6 +29,12 @@ class Look:
     data : object
         An array of uint8 (h, w) or (h, w, 3); an array (channels, moments); a list of texts, which are the characters
         or the tokens; a list of pairs (name, value); or a line about it.
+
+    Examples
+    --------
+    >>> from besvm.explanations import Look
+    >>> Look("values", [("age", "42"), ("city", "Oslo")]).kind
+    'values'
     """
 
     kind: str

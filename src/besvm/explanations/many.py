@@ -42,6 +42,17 @@ class Explanations:
         Those of the average training sample, where the normalization knows them.
     rest : ndarray of shape (n, classes)
         What the exemplars that are not named add together; zeros without ``top``.
+
+    Examples
+    --------
+    >>> import besvm
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = besvm.BESVMClassifier("rbf", basis=20, C=1.0, random_state=0).fit(X, y)
+    >>> from besvm.explanations import explain_many
+    >>> found = explain_many(model, X, top=3)
+    >>> found.contributions.shape  # of the three strongest exemplars, for every sample and class
+    (150, 3, 3)
     """
 
     classes: np.ndarray

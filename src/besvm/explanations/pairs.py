@@ -31,6 +31,16 @@ class Pair:
         Of a part, in the region that pulls most on the class looked at.
     within : tuple of int or None
         Of a part whose whole row is shown: where in that it begins.
+
+    Examples
+    --------
+    >>> import besvm
+    >>> words, y = ["cat", "cart", "carts", "dog", "dogs", "dig"], ["c", "c", "c", "d", "d", "d"]
+    >>> model = besvm.BESVMClassifier("edit", basis=[0, 3], C=1.0).fit(words, y)
+    >>> why = besvm.explain(model, "cats")
+    >>> pair = why.pair(why.contributions[0])
+    >>> "".join(pair.sample.data), "".join(pair.exemplar.data)
+    ('cats', 'dog')
     """
 
     sample: Look

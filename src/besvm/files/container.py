@@ -33,7 +33,20 @@ LAST_CHARACTER = 0x10FFFF
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, or no longer the one that was written."""
+    """A file that is no model, or no longer the one that was written.
+
+    Examples
+    --------
+    >>> import besvm, pathlib, tempfile
+    >>> from besvm.files import ModelFileError
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "m.besvm"
+    >>> _ = path.write_text("something else")
+    >>> try:
+    ...     besvm.load(path)
+    ... except ModelFileError as error:
+    ...     print(str(error).partition(": ")[2])
+    it does not begin like one; pass a file that besvm.save wrote
+    """
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,15 @@ class Stream:
         What is known of all of them.
     total, done : int
         How much there is to read, in bytes or samples (0: nobody knows), and how much was read so far.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from besvm.inputs import stream
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "names.txt"
+    >>> _ = path.write_text("ann\\nbob\\ncy\\n")
+    >>> [block.X for block in stream(path, rows=2)]
+    [['ann', 'bob'], ['cy']]
     """
 
     def __init__(self, source: Source, layout: Layout, labels: Any, rows: int) -> None:

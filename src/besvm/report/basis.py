@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from besvm.expand import Expander
+from besvm.expand.room import steps_of
+from besvm.similarities.variants import column_apart
 
 Key = tuple[Any, ...]  # ("row", training row), ("given", list, place) or ("part", measure, place)
 
@@ -87,7 +89,8 @@ class Basis:
         item = measure.exemplars[k]
         if len(at) == 2:
             transformer = None if measure.transformer is None else self.expander.transformers[measure.transformer]
-            cell = int(getattr(transformer, "cell", 1))
+            _, features = column_apart(transformer)
+            cell = 1 if features is None else int(getattr(steps_of(features)[0], "cell", 1))
             return [cell * value for value in (*at, *np.shape(item)[:2])]
         if getattr(item, "dtype", None) is not None and item.dtype.names:
             return [at[0], int(item["dilation"]) * (np.shape(item["values"])[-1] - 1) + 1]

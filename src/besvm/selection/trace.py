@@ -12,6 +12,19 @@ CHOSEN, OTHERS = "#1f5fa8", "#8c8c8c"
 class SelectionStep:
     """One step of a selection: what was added, and how every candidate would have done in its place.
 
+    Attributes
+    ----------
+    chosen : str
+        The name of the best candidate.
+    accuracy : float
+        That of the held-out rows, with it.
+    gain : float
+        The accuracy over that of the step before; of the first step, over always naming the most frequent class.
+    accuracies : dict
+        The accuracy with every candidate that was left.
+    seconds : float
+        How long training on all of them took.
+
     Examples
     --------
     >>> from besvm.selection import SelectionStep
@@ -19,11 +32,11 @@ class SelectionStep:
     'rbf'
     """
 
-    chosen: str  # the name of the best candidate
-    accuracy: float  # of the held-out rows, with it
-    gain: float  # over the step before; of the first step, over always naming the most frequent class
-    accuracies: dict[str, float]  # of every candidate that was left
-    seconds: float  # that training on all of them took
+    chosen: str
+    accuracy: float
+    gain: float
+    accuracies: dict[str, float]
+    seconds: float
 
 
 def table(trace: list[SelectionStep], rejected: SelectionStep | None) -> str:
