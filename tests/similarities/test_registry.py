@@ -16,6 +16,11 @@ def test_resolve_takes_names_instances_and_functions():
     assert isinstance(resolve(lambda a, b: 0), PairFunction)
 
 
+@pytest.mark.parametrize("name", ["negative-distance", "from_distance", "chi2_distance", "series_parts"])
+def test_hyphens_and_underscores_are_alike(name):
+    assert repr(resolve(name)) == repr(resolve(name.replace("-", "_") if "-" in name else name.replace("_", "-")))
+
+
 @pytest.mark.parametrize(
     ("typo", "meant"),
     [("rbff", "rbf"), ("tanimto", "tanimoto"), ("Linear", "linear"), ("jaro", "jaro-winkler"), ("levenshtein", "edit")],

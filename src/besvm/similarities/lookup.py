@@ -85,8 +85,9 @@ def resolve(similarity: Any, what: str = "similarity") -> Similarity:
         )
     if isinstance(similarity, str):
         known = registered()
-        if similarity in known:
-            return known[similarity]()
+        for name in (similarity, similarity.replace("_", "-"), similarity.replace("-", "_")):
+            if name in known:
+                return known[name]()
         if similarity in KERNEL_NAMES:
             return PairwiseKernel(similarity)
         if similarity in distance_names():
