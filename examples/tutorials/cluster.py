@@ -3,11 +3,11 @@ Train on a cluster
 ==================
 
 When one machine is too small or too slow, besvm trains on a cluster of machines with `Dask <https://docs.dask.org>`_.
-You hand over a Dask array instead of a NumPy array, and the rest stays the same. The rows stay with the machines that
-read them. What comes back is an ordinary model that predicts anywhere.
+You hand over a Dask array instead of a NumPy array, and the rest stays the same. The machines read the rows themselves,
+and no single one needs room for all. What comes back is an ordinary model that predicts anywhere.
 
 This tutorial starts a small cluster on your own machine: a scheduler and two workers, in separate processes. On a real
-cluster they would run on separate machines.
+cluster they would run on separate machines. With so little data, one machine alone is much faster, as you will see.
 
 You need: the extras ``cluster`` and ``plots``. Run ``pip install ".[cluster,plots]"`` in your copy of the repository
 (see :doc:`Installing </installing>`).
@@ -66,7 +66,7 @@ da.to_npy_stack(folder, da.from_array(rows, chunks=(5_000, 20)))
 
 X = da.from_npy_stack(folder)
 print(sorted(path.name for path in folder.glob("*.npy")))
-print(X)
+print(f"a Dask array of {X.shape[0]:,} rows with {X.shape[1]} readings, in {X.npartitions} pieces")
 
 # %%
 # Train
@@ -74,6 +74,10 @@ print(X)
 #
 # ``fit`` uses the client that is open. (``BESVMClassifier(client=...)`` takes another one, or its address.) We
 # also record what the workers do, to look at it afterwards.
+#
+# To save time, we set C to the value that besvm would choose here, and do without probabilities. The default settings
+# try several values of C and train several more times for the probabilities. That took about 10 s on the cluster, and 2
+# to 3 s alone, when we measured it, and the model was as accurate as the one below.
 
 from time import perf_counter
 
@@ -83,7 +87,7 @@ from besvm import BESVMClassifier
 
 client = Client(scheduler)
 client.wait_for_workers(2, timeout=60)
-settings = {"measures": "rbf", "basis": 300, "C": 0.1, "tol": 1e-6, "probability": False, "random_state": 0}
+settings = {"measures": "rbf", "basis": 300, "C": 10.0, "probability": False, "random_state": 0}
 
 with get_task_stream(client) as work:
     start = perf_counter()
@@ -92,18 +96,11 @@ with get_task_stream(client) as work:
 print(f"trained on {len(y):,} rows in {seconds:.1f} s, storage: {model.storage_}")
 
 # %%
-# The two workers read and compared two files each. Then the solver passed over the similarities several
-# times. In each pass it sends the weights to the workers, and small sums come back. The rows are never sent.
+# The workers sent us a sample of the rows, from which besvm chose 300 exemplars. These went to both workers; all other
+# rows stayed there. Each worker compared half of the rows with the exemplars and kept the similarities. Then the solver
+# passed over them several times. In each pass it sends the weights to the workers, and small sums come back.
 
 import matplotlib.pyplot as plt
-
-
-def kind_of(task):
-    name = str(task["key"])
-    if "similarities" in name:
-        return "compare rows with exemplars"
-    return "passes of the solver" if " rows" in name else "read files, choose exemplars"
-
 
 colors = {
     "read files, choose exemplars": "#9b9a97",
@@ -113,9 +110,25 @@ colors = {
 names = sorted({task["worker"] for task in work.data})
 steps = [(task, step) for task in work.data for step in task["startstops"] if step["action"] == "compute"]
 begin = min(step["start"] for _, step in steps)
+
+
+def compares(task):
+    return "similarities" in str(task["key"])
+
+
+compared = {task["worker"]: step["start"] for task, step in steps if compares(task)}  # since when
+
+
+def kind_of(task, step):
+    if compares(task):
+        return "compare rows with exemplars"
+    earlier = step["start"] < compared.get(task["worker"], np.inf)
+    return "read files, choose exemplars" if earlier else "passes of the solver"
+
+
 figure, ax = plt.subplots(figsize=(7, 2.4), layout="constrained")
 for kind, color in colors.items():
-    some = [(task, step) for task, step in steps if kind_of(task) == kind]
+    some = [(task, step) for task, step in steps if kind_of(task, step) == kind]
     ax.barh(
         [names.index(task["worker"]) for task, _ in some],
         [max(step["stop"] - step["start"], 0.004) for _, step in some],
@@ -136,7 +149,7 @@ ax.spines[["top", "right"]].set_visible(False)
 # when you ask for them, file by file, on the workers.
 
 predicted = model.predict(X)
-print(predicted)
+print(f"predictions: a Dask array in {predicted.npartitions} pieces, none of them computed yet")
 print(f"{(predicted == y).mean().compute():.3f} of the training rows are right")
 
 # %%
@@ -162,7 +175,8 @@ print(f"predictions that differ: {np.sum(model.predict(X_here) != alone.predict(
 plt.show()
 
 # %%
-# The two models are the same except for rounding: 32-bit numbers were added up in a different order.
+# The two models are nearly the same. 32-bit numbers were added up in a different order, and the solver stops when it is
+# near enough to the best weights. (``tol`` says how near. With a smaller one, the two come closer.)
 #
 # Training alone is much faster here. Both ways use the same processors, the data are small, and each pass costs
 # the scheduler some time. A cluster is for data that one machine cannot hold. :doc:`Large data
@@ -179,7 +193,9 @@ plt.show()
 # .. code-block:: sh
 #
 #     besvm train readings.parquet -o machines.besvm --cluster tcp://address:8786
-#     besvm train readings.parquet -o machines.besvm --cluster local:4
+#     besvm train readings.parquet -o machines.besvm --cluster local:2
+#
+# The second one starts two workers on this machine, for two processor cores. In a terminal, a bar shows the progress.
 #
 # If a worker is lost during training, the others compute its part again. With ``checkpoint=``, training also
 # survives the loss of the program that started it.

@@ -88,7 +88,7 @@ def take_photo(sign, rng):
     return Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
 
 
-rng = np.random.default_rng(0)
+rng = np.random.default_rng(2)
 folder = Path("signs-tutorial")
 for kind in ("limit-30", "limit-50", "no-entry", "parking", "stop", "yield"):
     sign = draw_sign(kind)
@@ -181,24 +181,46 @@ ConfusionMatrixDisplay.from_predictions(y_test, predicted, ax=ax, cmap="Blues", 
 ax.set(title="Test photos, BE-SVM with the recipe", xlabel="predicted", ylabel="true")
 
 # %%
-# Four of the six signs are always right. All mistakes are between the two speed limits, which differ in one digit. This
-# is no surprise: most measures of the recipe compare whole images, and then a 30 and a 50 are nearly the same.
+# Nearly all mistakes are between the two speed limits, which differ in one digit. One reason is in the names of the
+# measures:
+
+print(*[measure.label for measure in recipes.images("small")])
+
+# %%
+# Watch out for mirror images
+# ---------------------------
+# ``mirror`` means that two images also count as alike if one is like the *mirror image* of the other. That is right for
+# pets and cars. It is wrong where left and right matter, as with digits, letters and arrows. And color is of no use
+# here, because both speed limits have the same colors. So take the same measures without mirror images and without
+# color. Each has a short name:
 #
+# - ``"P6"`` means parts of 6 x 6 pixels.
+# - ``"H8R"`` means whole images by their edges, in cells of 8 x 8 pixels, compared by a Gaussian kernel.
+# - ``"H4(2,0)"`` means whole images in cells of 4 x 4 pixels that may move. All may shift together by up to two cells,
+#   and then each by itself by up to 0 more, which means not at all (see :doc:`Images </images>`).
+#
+# ``basis=1.0`` asks for as many exemplars as there are training photos, for each measure.
+
+plain = BESVMClassifier(["P6", "H8R", "H8(1,0)", "H4(2,0)", "H4(0,1)"], basis=1.0, C=1.0, random_state=0).fit(images, y)
+print(f"BE-SVM, no mirror images  {plain.score(images_test, y_test):.3f}")
+
+# %%
 # Choose your measures
 # --------------------
-# What would you look at yourself? At a piece of the image that is about as large as a digit. So take measures that fit
-# the problem. Each has a short name: ``"P8"`` means parts of 8 x 8 pixels, and ``"H4(2,0)"`` means whole images by
-# their edges, in cells of 4 x 4 pixels that may move together by up to two cells. ``basis=1.0`` asks for as many
-# exemplars as there are training photos. ``C`` is 10: classes that are so much alike need a classifier that tries
+# What would you look at yourself? At a piece of the image that is about as large as a digit. So we take parts of 8 x 8
+# pixels, and one measure of whole images. ``C`` is 10: classes that are so much alike need a classifier that tries
 # harder.
 
 better = BESVMClassifier(["P8", "H4(2,0)"], basis=1.0, C=10.0, random_state=0).fit(images, y)
-print(f"BE-SVM, P8 and H4(2,0)  {better.score(images_test, y_test):.3f}")
+print(f"BE-SVM, P8 and H4(2,0)    {better.score(images_test, y_test):.3f}")
 
 # %%
-# We knew where to look from the confusion matrix of the test photos, so this last figure is a little too good. With
+# One of 120 test photos is almost one percent, so do not trust a small difference. Over eight draws of these photos
+# (seeds 0 to 7 in the first block), the means of the three models are 0.858, 0.889 and 0.941.
+#
+# We knew where to look from the confusion matrix of the test photos, so the last figure is a little too good. With
 # your own photos, compare measures on a part of the training photos, and keep the test photos for the end.
-# ``besvm select`` and ``besvm.selection.GreedySelection`` do that for you.
+# ``besvm.selection.GreedySelection`` does that for you in Python, and ``besvm select`` in a terminal (see below).
 #
 # Ask for reasons
 # ---------------
@@ -216,7 +238,11 @@ print(why)
 
 # %%
 # Each line is one exemplar. Compare the last two columns: the photo is more similar to some training photos than photos
-# *usually* are, and that is what counts for or against a class.
+# *usually* are, and that is what counts for or against a class. Of a part, ``at`` says where it was cut out (row and
+# column), and ``r`` in which of 3 x 3 regions of the photo it was looked for, from ``r0`` at the top left to ``r8``.
+#
+# A decision value says how clearly the photo is of one class and not of any other. All of them may be negative, as
+# here; the largest wins.
 #
 # The same as a figure, with the photo on the left and the exemplar on the right. A frame shows where a part was found,
 # or how far an exemplar was moved to fit, and yellow cells are those that match best. (In a notebook, ``why`` by itself
@@ -226,34 +252,38 @@ figure = why.plot(top=3, columns=1, figure=plt.figure())
 plt.show()
 
 # %%
+# The strongest exemplar is a corner of the street, not of the sign! That is chance: with 30 photos of each class, the
+# same corner may help by accident. It is one of many small reasons here, and more photos make such reasons rarer.
+#
 # The same without Python
 # -----------------------
 # Everything so far is also a command. Type these in a terminal, in the folder where you ran the script. Without ``-m``,
-# ``besvm train`` would take the recipe. It would also hold out a fifth of the photos to measure the accuracy. We have a
+# ``besvm train`` would take the recipe, and without ``--C``, it would try several values, unlike the Python code above,
+# so the result may differ a little. It would also hold out a fifth of the photos to measure the accuracy. We have a
 # folder of test photos for that, so ``--no-check`` saves the time.
 #
 # .. code-block:: console
 #
 #     $ cd signs-tutorial
 #     $ besvm train train -o signs.besvm -m P8 -m 'H4(2,0)' --basis 1.0 --C 10 --no-check
-#     besvm: train: 180 images in 6 classes, made 32 x 32 pixels
+#     besvm: train: 180 images in 6 classes (limit-30, limit-50, no-entry, parking, stop, yield), made 32 x 32 pixels
 #     besvm: images: P8 + H4(2,0)
 #     accuracy  not measured
-#     trained   on all 180 rows, 6 classes, in 3 s
-#     model     signs.besvm (873 kB, 360 exemplars)
+#     trained   on all 180 rows, 6 classes, in 1 s
+#     model     signs.besvm (877 kB, 360 exemplars)
 #     $ besvm evaluate signs.besvm test
-#     accuracy  0.958 (95 % interval 0.906 to 0.982; 120 rows, test)
+#     accuracy  0.933 (95 % interval 0.874 to 0.966; 120 rows, test)
 #
 #     class     rows  precision  recall     f1
-#     limit-30    20      0.826   0.950  0.884
-#     limit-50    20      0.941   0.800  0.865
+#     limit-30    20      0.800   0.800  0.800
+#     limit-50    20      0.800   0.800  0.800
 #     no-entry    20      1.000   1.000  1.000
 #     parking     20      1.000   1.000  1.000
 #     stop        20      1.000   1.000  1.000
 #     yield       20      1.000   1.000  1.000
 #
 #     true \ predicted  limit-30  limit-50  no-entry  parking  stop  yield
-#     limit-30                19         1         0        0     0      0
+#     limit-30                16         4         0        0     0      0
 #     limit-50                 4        16         0        0     0      0
 #     no-entry                 0         0        20        0     0      0
 #     parking                  0         0         0       20     0      0
@@ -275,17 +305,22 @@ plt.show()
 #
 #     besvm explain signs.besvm test --row stop/07.png --top 3 -o why.png
 #
-# The model is one file that holds no code. It does hold training photos, as exemplars: give it only to people who may
-# see them.
+# The model has 360 exemplars: 180 for each of the two measures. It is one file that holds no code. It does hold
+# training photos, as exemplars: give it only to people who may see them.
+#
+# ``besvm select`` compares measures on a fifth of the training photos, which it holds out. Name those to try with
+# ``-m``: by default, all of them compare mirror images. A fifth is only 36 photos here, and one of them is almost three
+# percent, so run it with several values of ``--seed``.
+#
+# .. code-block:: sh
+#
+#     besvm select train -m P6 -m P8 -m H8R -m 'H4(2,0)' -n 2
 #
 # How to do better
 # ----------------
 # - **More photos** help most. Then try ``recipes.images("medium")`` and ``"large"``: more parts and more exemplars, at
 #   about three and seven times the cost.
 # - **Crop the photos to the object** before you shrink them, if it fills only a small part of them.
-# - **Watch out for mirror images.** The recipes count two images as alike if one is like the mirror image of the
-#   other. That is right for pets and cars. It is wrong where left and right matter, as with arrows. The short names on
-#   this page do not compare mirror images.
 #
 # When another tool is the better one
 # -----------------------------------

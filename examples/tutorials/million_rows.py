@@ -25,6 +25,7 @@ N_ROWS = 20_000  # change this line to 1_000_000
 # them: they are never all in memory at the same time.
 
 import tempfile
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +86,7 @@ print(f"trained in {first:.1f} s, storage: {model.storage_}, accuracy {model.sco
 
 # %%
 # Why training time grows so slowly
-# ------------------------
+# ---------------------------------
 #
 # A kernel SVM compares rows with rows: twice as many rows take four times as long, or more. A BE-SVM compares
 # rows with 500 *exemplars*, training rows drawn at random, and trains a linear classifier on the results:
@@ -150,7 +151,7 @@ for limit in (f"{200 + N_ROWS // 1_000} MB", "50 MB"):
         model, _ = train(memory_limit=limit)
         print(f"{limit}: storage: {model.storage_}")
     except MemoryError as error:
-        print(f"{limit}: {error}")
+        print(textwrap.fill(f"{limit}: {error}", 90))
 
 # %%
 # When something goes wrong

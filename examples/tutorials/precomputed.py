@@ -45,7 +45,7 @@ def follow_birds(n, seed):
 
 
 tracks, y = follow_birds(400, seed=0)
-tracks_test, y_test = follow_birds(300, seed=1)
+tracks_test, y_test = follow_birds(2_000, seed=1)
 
 # %%
 # And this is the institute's program. Each track becomes a set of cells of a map, 1.5 degrees wide. The
@@ -89,6 +89,12 @@ left.legend(fontsize=7, loc="lower left", frameon=False)
 order = np.argsort(y, kind="stable")
 picture = right.imshow(S[np.ix_(order, order)], cmap="viridis", vmin=0, vmax=1)
 right.set(xlabel="exemplars, sorted by class", ylabel="samples, sorted by class", title="the similarities")
+names, counts = np.unique(y, return_counts=True)
+middles = np.cumsum(counts) - counts / 2
+names = [name.replace(", ", ",\n") for name in names]
+right.set_xticks(middles, names, fontsize=6)
+right.set_yticks(middles, names, fontsize=6, rotation=90, va="center")
+right.tick_params(length=0)
 figure.colorbar(picture, ax=right, shrink=0.8, label="share of the track that is covered")
 
 # %%
@@ -131,21 +137,31 @@ figure, ax = plt.subplots(figsize=(7, 3), layout="constrained")
 ax.plot([len(S) * b for b in columns], accuracy, "o-", color="#0b6e99")
 for b, score in zip(columns, accuracy, strict=True):
     ax.annotate(f"{b}", (len(S) * b, score), xytext=(0, 8), textcoords="offset points", ha="center", fontsize=9)
-ax.set(xscale="log", xlabel="comparisons to train (labels: exemplars)", ylabel="accuracy on 300 new birds")
+ax.set(xscale="log", xlabel="comparisons to train (labels: exemplars)", ylabel="accuracy on 2,000 new birds")
 ax.set_ylim(min(accuracy) - 0.02, max(accuracy) + 0.03)
 ax.grid(color="#e6e6e6")
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
+# Beyond 40 columns, the accuracy hardly grows. On 2,000 birds, a difference of one percent may be chance.
+#
 # If you have the square matrix anyway, ``basis=40`` picks the columns for you, at random. The selectors in
-# ``besvm.basis`` pick them in other ways. The model then reads those columns of the test matrix, and ``basis_rows_``
-# says which they are (a list for each measure).
+# ``besvm.basis`` pick them in other ways. ``basis_rows_`` says which they are (a list for each measure).
 
 from besvm.basis import KMedoidsBasis
 
 for name, basis in (("40 at random", 40), ("40 medoids", KMedoidsBasis(per_class=10))):
     picked = BESVMClassifier("precomputed", basis=basis, random_state=0).fit(S, y)
     print(f"{name:12} {picked.score(S_test, y_test):.3f}, the first are birds {picked.basis_rows_[0][:5]}")
+
+# %%
+# Such a model expects all 400 columns when it predicts, although it reads only 40 of them. To save those comparisons as
+# well, train once more, on the columns that were picked:
+
+chosen = picked.basis_rows_[0]
+fewer = BESVMClassifier("precomputed").fit(S[:, chosen], y)
+only_these = compare(tracks_test, [tracks[bird] for bird in chosen])
+print(f"only 40 medoids: {fewer.score(only_these, y_test):.3f}, from a test matrix of {only_these.shape}")
 
 # %%
 # Cross-validation
@@ -164,6 +180,11 @@ narrow_scores = cross_val_score(BESVMClassifier("precomputed"), narrow, y, cv=5)
 square_scores = cross_val_score(BESVMClassifier("precomputed", basis=40, random_state=0), S, y, cv=5)
 print(f"400 x 40:             {narrow_scores.mean():.3f}, from {narrow_scores.min():.3f} to {narrow_scores.max():.3f}")
 print(f"400 x 400, basis=40:  {square_scores.mean():.3f}, from {square_scores.min():.3f} to {square_scores.max():.3f}")
+
+# %%
+# That these figures are lower than those of the new birds is mostly chance: with 400 birds, cross-validation may be off
+# by about three percent. Over eight draws of 400 birds (seeds 0 and 10 to 16), the first figure was between 0.855 and
+# 0.902, with a mean of 0.874. The same 40 columns had a mean of 0.885 on new birds.
 
 # %%
 # A matrix that does not fit into memory
@@ -219,7 +240,7 @@ print(f"besvm       {from_disk.score(narrow_test, y_test):.3f}, and a new bird i
 #
 # Several matrices of the same samples and exemplars are stacked along a third axis. Each gets a measure of its
 # own, which is normalized separately, so their scales need not match. Here the second one looks from the other
-# side: which share of the *sample* does the exemplar cover?
+# side: which share of the *sample* does the exemplar cover? It tells nothing new here, but it may for your data.
 
 from_both_sides = np.dstack([narrow, compare(tracks[:40], tracks).T])
 both = BESVMClassifier(["precomputed", "precomputed"]).fit(from_both_sides, y)

@@ -3,7 +3,7 @@ Save a model, ask it why, make it smaller
 =========================================
 
 Training is the first half of the work. Then somebody else has to use the model, wants to know why it said 7 and not 1,
-and complains that it is too slow. This tutorial goes through that second half: write a model to a file, load it, look
+and complains that it is too large. This tutorial goes through that second half: write a model to a file, load it, look
 into it, explain one decision and many, keep the exemplars that matter, and write a page that you can share. Almost
 every step is one line of Python, or one command in a terminal.
 
@@ -138,12 +138,14 @@ import matplotlib.pyplot as plt
 figure = why.plot(top=3, columns=1, figure=plt.figure())
 
 # %%
-# To be fair, this 8 does look like a 1. Two kinds of exemplars pull toward a class: those of that class
+# To be fair, this 8 does look like a 1. Mostly two kinds of exemplars pull toward a class: those of that class
 # which the sample resembles *more* than usual, and others, like the 4 on top, which it resembles *less* than
-# usual.
+# usual. Of all that pulls the test digits toward the predicted class, 45 % comes from the first kind and 37 % from
+# the second. The rest comes from exemplars of other classes that the sample resembles more than usual.
 #
 # "Why this class and not the right one?" is a question of its own. ``between`` lists what made the
-# difference:
+# difference. What has a plus speaks for the first of the two classes, the wrong one here, and what has a minus for
+# the second:
 
 for one, difference in why.between(predicted[worst], y_test[worst], top=4):
     compared = "more alike than usual" if one.similarity > one.usual else "less alike than usual"
@@ -160,7 +162,9 @@ for one, difference in why.between(predicted[worst], y_test[worst], top=4):
 # ----------------------
 #
 # ``explain_many`` does the same for all test digits, as arrays. For each of them, we look up the exemplar
-# that pulled most toward the class that was predicted. Was it of that class itself?
+# that pulled most toward the class that was predicted. Was it of that class itself? (There are 300 exemplars now:
+# ``inspect`` counts the 150 digits, but an explanation counts each of them once for each measure, because it has a
+# weight of its own in each.)
 
 from besvm.explanations import carriers, explain_many
 
@@ -181,6 +185,17 @@ carried = carriers(model, X_train)
 print(carried)
 
 # %%
+# How to read the columns:
+#
+# - *weight* is the size of the exemplar's weights for all classes together. *spread* is how much its similarity varies
+#   from sample to sample (the standard deviation). What it *carries* is one times the other, as a share of the sum.
+# - *most like* is the exemplar of the same measure whose similarities vary most alike, with the correlation.
+# - *explained* looks only at exemplars that carry more, those *above* it in this list. It says how much of what this
+#   exemplar tells can be computed from what they tell. So the first line has 0 %, however much another exemplar,
+#   further down, is like it.
+#
+# An exemplar is redundant if *explained* is at least 99 %. The last line counts these.
+#
 # Make it smaller
 # ---------------
 #
@@ -225,6 +240,13 @@ for name, one in (("digits.besvm", model), ("small.besvm", small)):
     print(f"{name:13} {one.n_basis_:3} exemplars, {size:4.0f} kB, {took:3.0f} ms, {one.score(X_test, y_test):.3f}")
 
 # %%
+# A third of the exemplars makes a file of a third of the size, at little cost in accuracy. The time does not fall as
+# much. Part of it is spent once for each sample, however many exemplars there are. That part is large here, because
+# ``cosine=True`` divides by the similarity of each digit to itself: a model with 5 exemplars would still take three
+# quarters of the time. Pruning saves time where the comparisons with the exemplars take most of it. With
+# ``Deformable(2, 1)`` as the only measure, where all pixels may move one by one, a model of 150 exemplars took 62 ms of
+# processor time for these 600 digits, and one of 50 took 25 ms.
+#
 # In a terminal:
 #
 # .. code-block:: sh

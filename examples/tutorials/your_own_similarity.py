@@ -7,7 +7,7 @@ two samples, and besvm trains a classifier on it. Once that works, you can make 
 compare whole blocks of samples at once.
 
 This tutorial takes one similarity through all three forms, checks that they agree, and measures what each is worth.
-It also explains what *asymmetric* and *indefinite* similarities are. Kernel methods do not allow them; besvm does.
+It also explains what *asymmetric* and *indefinite* similarities are. Kernel methods are not made for them; besvm is.
 
 You need: the extra ``plots``. Run ``pip install ".[plots]"`` in your copy of the repository
 (see :doc:`Installing </installing>`).
@@ -47,7 +47,7 @@ def scan_leaves(n, seed):
 
 
 X, y = scan_leaves(300, seed=0)
-X_test, y_test = scan_leaves(500, seed=1)
+X_test, y_test = scan_leaves(2_000, seed=1)
 
 figure, axes = plt.subplots(2, 4, figsize=(7, 3.6), layout="constrained")
 for tree, column in zip(SHAPES, axes.T, strict=True):
@@ -87,8 +87,8 @@ print(f"best turn, Python: {model.score(X_test[few], y_test[few]):.3f} with 60 l
 
 # %%
 # That works, but Python is slow here, so we used few leaves. Larger jobs are automatically spread over all
-# processors. How long does one comparison take? (All times below depend on the machine, and so do their
-# ratios.)
+# processors. In a terminal, a bar shows how far they are; elsewhere, pass ``verbose=1``. How long does one
+# comparison take? (All times below depend on the machine, and so do their ratios.)
 
 from time import perf_counter
 
@@ -247,6 +247,7 @@ for step, score in zip([1, 4, 12], search.cv_results_["mean_test_score"], strict
 # files hold no code. Whoever loads the file must first import the module that registers the name.
 
 import tempfile
+import textwrap
 from pathlib import Path
 
 import besvm
@@ -258,11 +259,11 @@ with tempfile.TemporaryDirectory() as folder:
     try:
         besvm.save(BESVMClassifier(best_turn_compiled, basis=15).fit(X, y), path)
     except TypeError as error:
-        print("refused:", error)
+        print(textwrap.fill(f"refused: {error}", 90))
 
 # %%
 # Indefinite: not a kernel, and that does no harm
-# -------------------------------------
+# -----------------------------------------------
 #
 # A *kernel* is a similarity that behaves like a dot product of some hidden vectors. Then the matrix of all
 # similarities has no negative eigenvalues. Ours takes the best of 48 dot products, and that is not a dot
@@ -294,10 +295,15 @@ from sklearn.svm import SVC
 S_test = BestTurn()(X_test, X)
 for C in (0.1, 1, 10, 100):
     kernel_svm = SVC(kernel="precomputed", C=C).fit(S, y)
-    print(f"SVC(kernel='precomputed', C={C:<3}) {kernel_svm.score(S_test, y_test):.3f}, compares with all 300 leaves")
+    score, used = kernel_svm.score(S_test, y_test), len(kernel_svm.support_)
+    print(f"SVC(kernel='precomputed', C={C:<3}) {score:.3f}, compares with {used} leaves")
 print(f"BESVMClassifier                   {model.score(X_test, y_test):.3f}, compares with 60 leaves, picks C itself")
 
 # %%
+# The best of these SVCs and besvm are about equally accurate. Over eight draws of the training leaves (seeds 0 and 10
+# to 16), the means are 0.909 for SVC with C=0.1 and 0.916 for besvm, which compares with a third as many leaves. SVC
+# needs the right C for that: with C=1, its mean is 0.845.
+#
 # Asymmetric: who is the exemplar?
 # --------------------------------
 #
