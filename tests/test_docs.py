@@ -39,6 +39,14 @@ def test_written_pages_are_up_to_date(build, page):
     assert path.read_text() == build[page](), "run make docs"
 
 
+def test_no_line_is_a_comment_for_myst():
+    """A line that begins with % is left out of the site, also in the middle of a paragraph."""
+    for path in (ROOT / "docs").rglob("*.md"):
+        text = re.sub(r"^ *(`{3,}|~{3,})[^\n]*\n.*?^ *\1", "", path.read_text(), flags=re.S | re.M)
+        lost = re.findall(r"^ *%.*", text, flags=re.M)
+        assert not lost, f"{path.relative_to(ROOT)}: break {lost[0]!r} elsewhere"
+
+
 def test_results_say_what_was_not_run(build):
     shown = {path.stem for path in (ROOT / "docs" / "results" / "tables").glob("*.json")}
     for name in set(MODULES) - shown:
