@@ -308,3 +308,18 @@ def test_an_item_of_a_later_block_is_found(monkeypatch):
     monkeypatch.setattr("besvm.expand.expander.rows_per_block", lambda *_: 8)
     with pytest.raises(TypeError, match=r"2 is None.*\(in a block that starts at sample 16\)"):
         model.predict([*words[:18], None])
+
+
+def test_an_error_that_takes_more_than_a_text(monkeypatch):
+    """Made again with a text alone, a UnicodeDecodeError was a TypeError about its own arguments."""
+
+    class Letters(Similarity):
+        def __call__(self, A, B):
+            return np.array([[float(len(a.decode()) - len(b)) for b in B] for a in A])
+
+    monkeypatch.setattr("besvm.expand.expander.rows_per_block", lambda *_: 8)
+    model = BESVMClassifier(Letters(), basis=4, random_state=0, C=1.0).fit([b"a", b"bb"] * 10, [0, 1] * 10)
+    with pytest.raises(ValueError, match=r"can't decode byte 0xff.*\(in a block that starts at sample 8\)") as caught:
+        model.predict([b"a"] * 10 + [b"\xff"])
+    assert type(caught.value) is ValueError
+    assert isinstance(caught.value.__cause__, UnicodeDecodeError)

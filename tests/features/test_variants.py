@@ -53,6 +53,7 @@ def test_variants_move_as_they_say():
     ("make", "message"),
     [
         (lambda: Shifts(-1), "pixels must be a whole number"),
+        (lambda: Shifts(51), "pixels must be at most 50, got 51"),
         (lambda: Crops(0), "margin must be a whole number of pixels, 1 or more"),
         (lambda: Crops(9)(IMAGES["gray"]), "margin must be smaller than the image, 9 x 11"),
         (lambda: Rotations(10), "degrees must be a tuple"),

@@ -57,6 +57,12 @@ def test_one_byte_of_the_numbers_is_another(tmp_path, good):
     refuse(tmp_path, good[:-100] + bytes([good[-100] ^ 1]) + good[-99:], "changed or damaged after it was written")
 
 
+def test_larger_than_the_memory(tmp_path, good, monkeypatch):
+    """A file may be of almost nothing but holes: it takes no room on the disk, but would in memory."""
+    monkeypatch.setattr("besvm.files.container.available_memory", lambda: 1000)
+    refuse(tmp_path, good, r"of memory, but only 1\.0 kB are free; use a machine with more")
+
+
 def test_a_newer_format(tmp_path, good):
     refuse(tmp_path, good[:8] + struct.pack("<I", 2) + good[12:], r"newer besvm, in format 2.*update besvm")
 

@@ -5,11 +5,18 @@ import json
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
 
 import besvm
 from altered_files import hostile, measure_of, parts, refuse, sealed, with_bytes
-from besvm import BasisExpansion, BESVMClassifier
+from besvm import BasisExpansion, BESVMClassifier, Measure
 from besvm.baselines import KernelSVMClassifier
+from besvm.features import Shifts
+from besvm.files import savable
+from besvm.selection import GreedySelection
+from besvm.similarities import Jitter
 
 Y = np.arange(20) % 2
 VECTORS = np.random.default_rng(0).normal(size=(20, 6)) + Y[:, None]
@@ -17,6 +24,18 @@ SERIES = [np.sin(np.arange(30 + k % 3) * (1 + k % 2)) for k in range(20)]
 IMAGES = (np.random.default_rng(0).random((20, 16, 16, 3)) * 255).astype(np.uint8)
 RECORDS = [{"age": 20.0 + k, "town": "AB"[k % 2]} for k in range(20)]
 GRAPHS = [[(k, k + 1) for k in range(3 + i % 4)] for i in range(20)]
+
+
+@savable("test-vocabulary")
+class Vocabulary(TransformerMixin, BaseEstimator):
+    def __init__(self, folder=None):
+        self.folder = folder
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X
 
 
 @pytest.fixture
@@ -168,10 +187,72 @@ def test_moves_without_number_cost_no_more_than_the_grid_has_room_for(tmp_path, 
     assert np.allclose(altered, same)
 
 
-def test_processes_are_not_started_by_a_file(tmp_path):
-    from sklearn.pipeline import FeatureUnion, make_pipeline
-    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+def test_steps_without_number(tmp_path):
+    """A file of 5 KB took 16 GB for a cloud of six points."""
+    clouds = [row.reshape(3, 2) for row in VECTORS]
+    model = BESVMClassifier("sliced-wasserstein", basis=6, C=1.0, random_state=0).fit(clouds, Y)
+    besvm.save(model, tmp_path / "good")
+    file = hostile((tmp_path / "good").read_bytes(), lambda d: similarity_of(d).update(quantiles=1_000_000))
+    loads_but_says(tmp_path, file, clouds, "quantiles must be at most 5,242 for 50 projections, got 1000000")
 
+
+def test_variants_without_number(tmp_path, saved):
+    file = saved([Measure(Jitter("linear", sample_variants=Shifts(1)))], IMAGES[..., 0])
+
+    def change(description):
+        similarity_of(description)["sample_variants"]["state"]["pixels"] = 40_000
+
+    loads_but_says(tmp_path, hostile(file, change), IMAGES[..., 0], "pixels must be at most 50, got 40000")
+
+
+def test_features_without_number(tmp_path):
+    """A degree in a file of 5 KB made thirty million columns of twenty."""
+    model = BESVMClassifier(Measure("linear", features=PolynomialFeatures(2)), basis=6).fit(VECTORS, Y)
+    with pytest.raises(TypeError, match="PolynomialFeatures, which a model file cannot hold"):
+        besvm.save(model, tmp_path / "none")
+    model = BESVMClassifier(Measure("linear", features=StandardScaler()), basis=6).fit(VECTORS, Y)
+    besvm.save(model, tmp_path / "good")
+
+    def change(description):
+        description["model"]["state"]["measures"]["state"]["features"]["class"] = (
+            "sklearn.preprocessing.PolynomialFeatures"
+        )
+
+    refuse(tmp_path, hostile((tmp_path / "good").read_bytes(), change), "which is not allowed in a model file")
+
+
+@pytest.mark.parametrize(("dtype", "digits"), [("<U1", "ffffffff"), ("<U1", "0000ff00"), ("|b1", "07"), ("<f8", "00")])
+def test_numbers_that_are_none(tmp_path, saved, dtype, digits):
+    def change(description):
+        description["model"]["state"]["class_weight"] = {"$": "number", "dtype": dtype, "hex": digits}
+
+    refuse(tmp_path, hostile(saved("rbf", VECTORS), change), "is not a valid model")
+
+
+def test_where_to_train_is_not_up_to_a_file(tmp_path):
+    """A file could send the samples of whoever trains its model again to a stranger's scheduler."""
+    model = BESVMClassifier("rbf", basis=6, checkpoint=str(tmp_path / "mine"))
+    greedy = GreedySelection(["rbf"], n_measures=1, basis=6, folder=tmp_path / "mine too", random_state=0)
+    plain = BESVMClassifier("rbf", basis=6)
+    pipeline = make_pipeline(StandardScaler(), plain, memory=str(tmp_path / "mine as well"))
+    for estimator, names in ((model, ("client", "checkpoint")), (greedy, ("folder",)), (pipeline, ("memory",))):
+        besvm.save(estimator.fit(VECTORS, Y), tmp_path / "good")
+        file = (tmp_path / "good").read_bytes()
+        assert b"mine" not in file
+        change = dict.fromkeys(names, "tcp://stranger:8786")
+        altered = hostile(file, lambda d, change=change: d["model"]["state"].update(change))
+        (tmp_path / "altered").write_bytes(altered)
+        loaded = besvm.load(tmp_path / "altered")
+        assert [getattr(loaded, name) for name in names] == [None] * len(names)
+
+
+def test_folders_of_a_users_own_class_are_kept(tmp_path):
+    model = make_pipeline(Vocabulary("words"), BESVMClassifier("rbf", basis=6)).fit(VECTORS, Y)
+    besvm.save(model, tmp_path / "model")
+    assert besvm.load(tmp_path / "model")[0].folder == "words"
+
+
+def test_processes_are_not_started_by_a_file(tmp_path):
     features = FeatureUnion([("one", StandardScaler()), ("other", MinMaxScaler())])
     besvm.save(make_pipeline(features, BESVMClassifier("rbf", basis=6)).fit(VECTORS, Y), tmp_path / "good")
 

@@ -4,6 +4,9 @@ import os
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from time import sleep
 
 import numpy as np
 import pytest
@@ -18,6 +21,7 @@ import besvm
 from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, MeanNormScaler, Measure, Nystrom
 from besvm.baselines import DualBESVMClassifier, JitteredClassifier, KernelSVMClassifier, LineSearchMKL
 from besvm.basis import IndexBasis, KMedoidsBasis
+from besvm.expand import FittedMeasure
 from besvm.features import FHOG, Shifts, mirror
 from besvm.files import savable
 from besvm.measures import mirrored
@@ -216,10 +220,42 @@ def test_loaded_models_are_estimators_like_others(path):
     assert loaded.set_params(C=2.0).fit(X, y).C_ == 2.0
 
 
-def test_a_large_file_is_mapped(path, monkeypatch):
-    monkeypatch.setattr("besvm.files.container.MAPPED_FROM", 1000)
+def test_a_large_file_may_be_replaced_while_its_model_is_in_use(path):
+    """When large files were mapped, copying another model over one changed what the loaded one predicted."""
+    model = LinearSVMClassifier().fit([[0.0], [1.0]], ["a", "b"])
+    model.large_ = np.zeros(65 << 20, np.uint8)
+    besvm.save(model, path)
+    loaded = besvm.load(path)
+    with open(path, "r+b") as file:
+        file.seek(-100, os.SEEK_END)
+        file.write(b"x" * 100)
+    assert not loaded.large_[-100:].any()
+
+
+def test_several_threads_may_be_the_first_to_predict(path, monkeypatch):
+    """Exemplars of which the file has the originals are described once, and every thread gets them."""
     X, y = IMAGES[:80], DIGITS.target[:80]
-    assert_round_trip(BESVMClassifier(["H4R", "P6"], basis=20, random_state=0).fit(X, y), IMAGES[80:120], path)
+    model = BESVMClassifier("H4R", basis=20, random_state=0, C=1.0, probability=False).fit(X, y)
+    besvm.save(model, path)
+    loaded, described, together = besvm.load(path), FittedMeasure.described, Barrier(4)
+    loaded = pickle.loads(pickle.dumps(loaded))
+    calls = []
+
+    def slowly(*args):
+        calls.append(args)
+        sleep(0.05)
+        return described(*args)
+
+    def decide(_):
+        together.wait(timeout=30)
+        return loaded.decision_function(X)
+
+    monkeypatch.setattr(FittedMeasure, "described", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(decide, range(4)))
+    assert len(calls) == 1
+    assert all(np.array_equal(one, model.decision_function(X)) for one in found)
+    assert np.array_equal(pickle.loads(pickle.dumps(loaded)).decision_function(X), found[0])
 
 
 def test_a_process_that_knows_nothing_loads_it_and_imports_little(path):

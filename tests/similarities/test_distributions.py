@@ -272,6 +272,7 @@ def test_a_wrong_cloud_is_named(bad, sentence):
     [
         (SlicedWasserstein(projections=0), "projections must be a whole number of at least 1, got 0"),
         (SlicedWasserstein(quantiles=1.5), "quantiles must be a whole number of at least 1, got 1.5"),
+        (SlicedWasserstein(quantiles=10_000), "quantiles must be at most 5,242 for 50 projections, got 10000"),
         (SlicedWasserstein(order=3), "order must be 1 or 2, got 3"),
         (SlicedWasserstein(random_state="x"), "random_state must be"),
         (Sinkhorn(regularization=0), "regularization must be a positive number, got 0"),

@@ -103,6 +103,32 @@ def test_leftovers_of_killed_processes_are_removed_and_nothing_else(tmp_path, st
     assert names(tmp_path) == sorted([*others, below.name, "own.json"])
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+@pytest.mark.parametrize("mode", [0o600, 0o440, 0o664])
+def test_a_file_that_is_replaced_hands_on_its_permissions(tmp_path, mode):
+    """What was private became public, and for a moment even while it was being written."""
+    path = tmp_path / "model"
+    path.write_text("old")
+    path.chmod(mode)
+    with whole_file(path) as unfinished:
+        unfinished.write_text("new")
+        assert unfinished.stat().st_mode & 0o777 == 0o600
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == mode
+
+
+def test_a_link_stays_one(tmp_path):
+    (tmp_path / "other").mkdir()
+    link, missing = tmp_path / "link", tmp_path / "missing"
+    link.symlink_to(Path("other") / "file")
+    missing.symlink_to(tmp_path / "nowhere" / "file")
+    for path in (link, link, missing):
+        write_text(path, "whole")
+        assert path.is_symlink()
+        assert path.read_text() == "whole"
+    assert names(tmp_path) == ["file", "file", "link", "missing"]
+
+
 def test_folders_are_made(tmp_path):
     write_bytes(tmp_path / "a" / "b" / "c.bin", b"c")
     assert (tmp_path / "a" / "b" / "c.bin").read_bytes() == b"c"

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ with suppress(ImportError):
     import fcntl
 
 SEAL = "checksum"
+PRIVATE = 0o600  # read and written by its owner alone
 _UNFINISHED = re.compile(r".+\.besvm-[0-9a-f]{32}\.part")
 
 
@@ -22,18 +24,36 @@ _UNFINISHED = re.compile(r".+\.besvm-[0-9a-f]{32}\.part")
 def whole_file(path: Path) -> Iterator[Path]:
     """Yield the name of an empty file to be filled, which becomes ``path`` if the ``with`` ends well.
 
-    No other process or thread has a file of that name, and it is locked: :func:`sweep` leaves it alone.
+    No other process or thread has a file of that name, and it is locked: :func:`sweep` leaves it alone. A file that was
+    there before hands on its permissions, and a link stays one.
     """
+    path = Path(os.path.realpath(path)) if path.is_symlink() else path
+    mode = _mode(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.besvm-{uuid4().hex}.part")
     try:  # an interrupt may come as soon as the file is there
         with _locked(unfinished) as held:
+            _set_mode(unfinished, None if mode is None else PRIVATE)
             yield unfinished
+            _set_mode(unfinished, mode)
             if fcntl is None:  # Windows does not rename an open file
                 held.close()
             os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _mode(path: Path) -> int | None:
+    """Return the permissions of a file; None if there is none."""
+    with suppress(OSError):
+        return stat.S_IMODE(path.stat().st_mode)
+    return None
+
+
+def _set_mode(path: Path, mode: int | None) -> None:
+    if mode is not None:
+        with suppress(OSError):  # a file system without permissions
+            path.chmod(mode)
 
 
 @contextmanager

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,15 @@ def naming(label: str, n_measures: int) -> Iterator[None]:
         raise type(error)(f"{error} (measure {shown(label)})") from error
 
 
+def saying(error: Exception, text: str) -> Exception:
+    """Return an error of the same type that says this; of the base type, if its own takes something else."""
+    with suppress(Exception):
+        same = type(error)(text)
+        if str(same) == text:
+            return same
+    return next(base for base in (TypeError, ValueError, RuntimeError) if isinstance(error, base))(text)
+
+
 @dataclass
 class FittedMeasure:
     """One measure with its basis: gives the raw similarities φ̃ of equation 3."""
@@ -53,7 +63,7 @@ class FittedMeasure:
     originals: Any = None  # the exemplars before their features, where these are larger; None: not kept
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_compare"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("_compare", "_once")}
 
     def described(self, features: Any, dtype: np.dtype[Any]) -> Any:
         """Return the originals behind their features."""
@@ -67,10 +77,13 @@ class FittedMeasure:
         self._behind = features, dtype
 
     def __getattr__(self, name: str) -> Any:
-        if name == "exemplars" and "_behind" in vars(self):
-            self.exemplars = self.described(*self._behind)
-            del self._behind
-            return self.exemplars
+        if name == "exemplars":
+            with vars(self).setdefault("_once", Lock()):  # one thread describes them, others that ask wait for it
+                if "_behind" in vars(self):
+                    self.exemplars = self.described(*self._behind)
+                    del self._behind
+            if name in vars(self):
+                return vars(self)[name]
         raise AttributeError(f"a FittedMeasure has no {name!r}")
 
     @property
@@ -143,7 +156,7 @@ class FittedMeasure:
             if pair is None and first == 0:
                 raise
             where = f"in a block that starts at sample {first}" if pair is None else name_pair(*pair)
-            raise type(error)(f"{error} ({where})") from error
+            raise saying(error, f"{error} ({where})") from error
         return check_block(block, (n_rows(samples), self.width), what, name_pair, dtype)
 
     def _threaded(self, samples: Any, what: str) -> Any:

@@ -7,6 +7,8 @@ import numpy as np
 
 from besvm._support.parameters import is_whole, shown
 
+MOST_PIXELS = 50  # which already make 10,201 images of one
+
 
 def mirror(image: Any) -> list[np.ndarray]:
     """Return the image and its mirror image, left and right exchanged.
@@ -42,7 +44,7 @@ class Shifts:
     Parameters
     ----------
     pixels : int
-        How far at most.
+        How far at most; up to 50.
 
     Examples
     --------
@@ -61,19 +63,22 @@ class Shifts:
     def __post_init__(self) -> None:
         if not is_whole(self.pixels, 0):
             raise ValueError(f"pixels must be a whole number of pixels, 0 or more, got {shown(self.pixels)}")
+        if self.pixels > MOST_PIXELS:
+            raise ValueError(f"pixels must be at most {MOST_PIXELS}, got {shown(self.pixels)}")
 
     @property
     def moves(self) -> list[tuple[int, int]]:
         """(dy, dx) of every variant: how far its content is moved down and to the right."""
+        self.__post_init__()  # which loading a model does not call
         along = range(-self.pixels, self.pixels + 1)
         return [(0, 0), *((dy, dx) for dy in along for dx in along if (dy, dx) != (0, 0))]
 
     def __call__(self, image: Any) -> list[np.ndarray]:
         """Return the (2·pixels + 1)² moved images, as views of one padded copy."""
         image = _as_image(image)
-        p, (h, w) = self.pixels, image.shape[:2]
+        moves, p, (h, w) = self.moves, self.pixels, image.shape[:2]
         padded = np.pad(image, [(p, p), (p, p), (0, 0)][: image.ndim], mode="edge")
-        return [padded[p - dy : p - dy + h, p - dx : p - dx + w] for dy, dx in self.moves]
+        return [padded[p - dy : p - dy + h, p - dx : p - dx + w] for dy, dx in moves]
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ OURS: dict[str, tuple[str, ...]] = {
 THEIRS: dict[str, tuple[str, ...]] = {
     "sklearn.preprocessing": (
         *("Binarizer", "MaxAbsScaler", "MinMaxScaler", "Normalizer", "OneHotEncoder", "OrdinalEncoder"),
-        *("PolynomialFeatures", "PowerTransformer", "QuantileTransformer", "RobustScaler", "StandardScaler"),
+        *("PowerTransformer", "QuantileTransformer", "RobustScaler", "StandardScaler"),
     ),
     "sklearn.decomposition": ("PCA", "IncrementalPCA", "TruncatedSVD"),
     "sklearn.impute": ("MissingIndicator", "SimpleImputer"),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import mmap
 import os
 import re
 import struct
@@ -20,13 +19,13 @@ from typing import Any, Literal
 import numpy as np
 
 from besvm._support.files import whole_file
+from besvm._support.memory import available_memory
 from besvm._support.units import show_bytes
 
 MAGIC = b"\x89BESVM\r\n"
 FORMAT = 1
 HEAD = struct.Struct("<8sIIQQ32s")  # magic, format, nothing, bytes of the description, bytes of all, checksum
 LINE = 64  # the description and every array begin at a multiple of so many bytes
-MAPPED_FROM = 64 << 20  # bytes: larger files are mapped into memory, smaller ones are read
 PLAIN_DTYPE = re.compile(r"[<|][biufc]\d{1,2}|[<|][SU]\d{1,7}|<[mM]8(\[\d{0,4}[a-zA-Z]{1,2}\])?")
 MOST_AXES = 32
 LAST_CHARACTER = 0x10FFFF
@@ -80,11 +79,11 @@ def write(path: Path, description: dict[str, Any], arrays: list[np.ndarray]) -> 
 
 
 def read(path: Path) -> Contents:
-    """Return what a file holds, if it is whole and as it was written; large ones are mapped, and read when used."""
+    """Return what a file holds, if it is whole and as it was written: all of it in memory, as files may be replaced."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         length = _check_head(path, file.read(HEAD.size), size)
-        buffer = _mapped(file) if size >= MAPPED_FROM else _in_memory(path, file, size)
+        buffer = _in_memory(path, file, size)
     head = bytes(buffer[: HEAD.size])
     checksum = hashlib.blake2b(head[:32], digest_size=32)
     checksum.update(buffer[HEAD.size :].data)
@@ -146,12 +145,12 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not valid JSON")
 
 
-def _mapped(file: Any) -> np.ndarray:
-    # of our own, so that what is compiled for arrays that can be written serves here, too; copied where it is written
-    return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), dtype=np.uint8)
-
-
 def _in_memory(path: Path, file: Any, size: int) -> np.ndarray:
+    free = available_memory()
+    if size > free:
+        raise ModelFileError(
+            f"{path} takes {show_bytes(size)} of memory, but only {show_bytes(free)} are free; use a machine with more"
+        )
     room = np.empty(size + LINE, dtype=np.uint8)
     start = -room.ctypes.data % LINE
     buffer = room[start : start + size]
@@ -178,7 +177,7 @@ def _array(path: Path, entry: Any, data: np.ndarray) -> np.ndarray:
             raise ValueError
         if prod(shape) * kind.itemsize == 0:
             return np.empty(shape, dtype=kind, order=order)
-        _check_items(data[at : at + prod(shape) * kind.itemsize], kind)
+        check_items(data[at : at + prod(shape) * kind.itemsize], kind)
         return np.ndarray(shape, dtype=kind, buffer=data, offset=at, order=order)
     except (KeyError, TypeError, ValueError, MemoryError):
         raise ModelFileError(
@@ -186,10 +185,10 @@ def _array(path: Path, entry: Any, data: np.ndarray) -> np.ndarray:
         ) from None
 
 
-def _check_items(data: np.ndarray, dtype: np.dtype[Any]) -> None:
+def check_items(data: np.ndarray, dtype: np.dtype[Any]) -> None:
     """Refuse bytes that are no truth values, or no characters: NumPy counts on either, and would write elsewhere."""
     if (dtype.kind == "b" and data.max() > 1) or (dtype.kind == "U" and data.view("<u4").max() > LAST_CHARACTER):
-        raise ValueError
+        raise ValueError("truth values must be 0 or 1, and characters must exist")
 
 
 def _chunks(arrays: list[np.ndarray]) -> Iterator[Any]:

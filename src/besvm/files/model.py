@@ -40,7 +40,7 @@ def save(model: Any, path: str | os.PathLike[str], *, facts: dict[str, Any] | No
     model : estimator
         A fitted estimator of besvm, or a scikit-learn pipeline of one.
     path : str or path
-        The file to write, usually ending in ``.besvm``. An existing file is replaced.
+        The file to write, usually ending in ``.besvm``. An existing file is replaced; its permissions stay as they are.
     facts : dict, optional
         Plain data (that JSON can hold) to keep with it, such as the accuracy or where the data came from. The version
         of besvm, the classes, the number of training rows and the seed are added, as far as they are known.

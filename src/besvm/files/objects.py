@@ -10,6 +10,8 @@ from besvm.files.classes import name_of, named
 from besvm.files.kinds import Kind, Pack, Unpack, UnsavableError, UnsoundError, items_of, packed_all, text_of
 from besvm.similarities.contract import Similarity
 
+PLACES = ("memory", "folder", "checkpoint", "client")  # parameters that name a folder, or a scheduler on the network
+
 
 def _pack_object(value: Any, where: str, pack: Pack, keep: Any) -> dict[str, Any]:
     cls = type(value)
@@ -26,9 +28,8 @@ def _pack_object(value: Any, where: str, pack: Pack, keep: Any) -> dict[str, Any
     kept = {key: held for key, held in state.items() if key != "_sklearn_version"}
     if "random_state" in kept and not isinstance(kept["random_state"], (int, type(None))):
         kept["random_state"] = None  # a generator in the middle of its numbers is nothing that a model needs
-    if "memory" in kept:
-        kept["memory"] = None  # where a pipeline keeps what it has fitted, as pickles
-    return {"class": name, "state": {key: pack(held, f"{where}.{key}") for key, held in kept.items()}}
+    state = {key: None if _is_place(cls, key) else pack(held, f"{where}.{key}") for key, held in kept.items()}
+    return {"class": name, "state": state}
 
 
 def _why_not(value: Any, where: str) -> str:
@@ -61,9 +62,7 @@ def _unpack_object(node: dict[str, Any], unpack: Unpack, array: Any) -> Any:
     held: Any = object.__new__(cls)
     for key, value in state.items():
         _check_attribute(cls, key)
-        vars(held)[key] = unpack(value)
-    if vars(held).get("memory") is not None:
-        raise UnsoundError("a pipeline in a file must not name a folder on the disk")
+        vars(held)[key] = None if _is_place(cls, key) else unpack(value)
     if _root(cls) == "sklearn" and "n_jobs" in vars(held):
         held.n_jobs = None  # a file may not start processes
     if hasattr(cls, "from_file"):
@@ -87,6 +86,11 @@ def _is_default(cls: type, key: str) -> bool:
     if callable(own) or isinstance(own, property):
         return False
     return _root(cls) not in ("besvm", "sklearn") or key.endswith("_") or key in _parameters(cls)
+
+
+def _is_place(cls: type, key: str) -> bool:
+    """Say whether a parameter names where to train or what to write, which the owner of the machine decides."""
+    return key in PLACES and any(_root(base) in ("besvm", "sklearn") and key in _parameters(base) for base in cls.mro())
 
 
 @cache

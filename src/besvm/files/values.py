@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from besvm.blocks.plan import check_fits
-from besvm.files.container import PLAIN_DTYPE
+from besvm.files.container import PLAIN_DTYPE, check_items
 from besvm.files.kinds import Kind, Pack, Unpack, UnsavableError, UnsoundError, items_of, packed_all
 
 NUMBER_TYPES = ("bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint64", "object")
@@ -51,7 +51,9 @@ def _pack_scalar(value: Any, where: str, pack: Pack, keep: Any) -> dict[str, Any
 def _unpack_scalar(node: dict[str, Any], unpack: Unpack, array: Any) -> Any:
     if not PLAIN_DTYPE.fullmatch(node["dtype"]):
         raise UnsoundError("a number must have a plain type")
-    (value,) = np.frombuffer(bytes.fromhex(node["hex"]), dtype=np.dtype(node["dtype"]))
+    data, dtype = np.frombuffer(bytes.fromhex(node["hex"]), dtype=np.uint8), np.dtype(node["dtype"])
+    check_items(data, dtype)
+    (value,) = data.view(dtype)
     return value
 
 

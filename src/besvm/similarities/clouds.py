@@ -7,6 +7,7 @@ import numpy as np
 from besvm._support.parameters import check_common, check_count, make_rng, shown
 from besvm._support.rows import n_rows
 from besvm._support.threads import slices, thread_map
+from besvm.blocks.plan import check_fits
 from besvm.similarities.contract import register
 from besvm.similarities.distance import Distances, DistanceSimilarity
 from besvm.similarities.distributions import euclidean_to
@@ -14,6 +15,7 @@ from besvm.similarities.tiles import TileFunction, manhattan_to
 from besvm.similarities.vector import by_tiles
 
 CLOUDS_EACH = 16  # that a thread sorts at a time
+MOST_NUMBERS = 1 << 18  # that describe a cloud: 2 MB
 
 
 class Cloud(NamedTuple):
@@ -40,7 +42,8 @@ class SlicedWasserstein(DistanceSimilarity):
     projections : int, default=50
         The number of directions.
     quantiles : int, default=100
-        The number of steps. Clouds whose numbers of points divide it are compared without further error.
+        The number of steps. Clouds whose numbers of points divide it are compared without further error. Together,
+        at most 262,144 steps in all directions.
     order : {1, 2}, default=2
         The power of the distance that moving a point costs.
     random_state : int, RandomState, Generator or None, default=0
@@ -93,7 +96,7 @@ class SlicedWasserstein(DistanceSimilarity):
         """Draw the directions, and take the scale from the distances between some of the training samples."""
         check_common(self)
         check_count("projections", self.projections)
-        check_count("quantiles", self.quantiles)
+        self._check_quantiles(self.projections)
         if self.order not in (1, 2):
             raise ValueError(f"order must be 1 or 2, got {shown(self.order)}")
         clouds = read_clouds(X)
@@ -114,7 +117,10 @@ class SlicedWasserstein(DistanceSimilarity):
 
     def quantile_vectors(self, X: Any) -> np.ndarray:
         """Return the quantiles of every projection of every cloud, (clouds, projections * quantiles)."""
+        self._check_quantiles(len(self.directions_))
         clouds = read_clouds(X, self.directions_.shape[1])
+        need = 8 * len(clouds) * len(self.directions_) * self.quantiles
+        check_fits(f"the quantiles of {len(clouds):,} clouds", need, None, "fewer quantiles")
         out = np.empty((len(clouds), len(self.directions_), self.quantiles))
         middles = (np.arange(self.quantiles) + 0.5) / self.quantiles
 
@@ -133,6 +139,14 @@ class SlicedWasserstein(DistanceSimilarity):
         for _ in thread_map(work, slices(len(clouds), CLOUDS_EACH)):
             pass
         return out.reshape(len(clouds), len(self.directions_) * self.quantiles)
+
+    def _check_quantiles(self, n_directions: int) -> None:
+        check_count("quantiles", self.quantiles)
+        if n_directions * self.quantiles > MOST_NUMBERS:
+            raise ValueError(
+                f"quantiles must be at most {MOST_NUMBERS // n_directions:,} for {n_directions:,} projections, got "
+                f"{shown(self.quantiles)}"
+            )
 
     def _tile(self, basis: np.ndarray) -> TileFunction:
         if self.order == 1:
