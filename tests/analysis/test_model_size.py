@@ -6,6 +6,7 @@ from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -63,6 +64,10 @@ def test_a_search_and_a_wrapper_are_as_large_as_the_model_inside(toy, rng):
     jittered = JitteredClassifier(KernelSVMClassifier()).fit(rng.normal(size=(20, 3, 3, 2)), np.arange(20) % 2)
     assert model_size(jittered).dimension == 18
     assert model_size(jittered) == model_size(jittered.estimator_)
+    grid = GridSearchCV(BESVMClassifier(basis=10, C=1.0, probability=False), {"C": [1.0, 2.0]}, cv=2).fit(*toy)
+    assert model_size(grid) == model_size(grid.best_estimator_)
+    steps = make_pipeline(Nystroem(n_components=10, random_state=0), LinearSVC())
+    assert model_size(GridSearchCV(steps, {"linearsvc__C": [1.0]}, cv=2).fit(*toy)).exemplars == 10
 
 
 def test_a_function_as_kernel(problem_data):

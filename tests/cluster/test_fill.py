@@ -1,7 +1,11 @@
 """Similarities that workers compute: kept as they are finished, computed once, and counted."""
 
+import sys
 import time
+from itertools import cycle
 from pathlib import Path
+from threading import Event, Thread
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -104,6 +108,32 @@ def test_progress_within_a_block(client, computed, monkeypatch):
     assert seen == sorted(seen)
     assert 0 < seen[0] < 48
     assert seen[-1] == 95
+
+
+def test_a_piece_may_end_while_a_block_is_counted():
+    """A thread of the client hears of pieces."""
+    told, done = fill_cluster._Told(Progress("counting", 2000, 0)), Event()
+
+    def hear():
+        for first in cycle(range(2000)):
+            if done.is_set():
+                break
+            told.piece_done((0.0, (first, 1)))
+
+    client = Thread(target=hear)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    client.start()
+    end = perf_counter() + 0.3
+    try:
+        for first in cycle(range(0, 2000, 100)):
+            told.block_done(slice(first, first + 100))
+            if perf_counter() > end:
+                break
+    finally:
+        done.set()
+        client.join()
+        sys.setswitchinterval(interval)
 
 
 def test_what_is_computed_twice_counts_once():

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
 
-from besvm.expand.fingerprint import UnknownSourceError, fingerprint, sources
+from besvm.expand.fingerprint import UnknownSourceError, fingerprint, hash_of_rows, sources
 from besvm.features import Shifts
 from besvm.selection import GreedySelection
 from besvm.similarities import RBF, Jitter, Latent, PairFunction, contract
@@ -72,6 +72,33 @@ def test_equal_things_have_one_fingerprint_and_others_another():
     ]
     assert [len(set(same)) for same in keys] == [1] * len(keys)
     assert len({key for same in keys for key in same}) == len(keys)
+
+
+ONE, OTHER = frozenset([8, 0]), frozenset([0, 8])  # which are listed in different orders
+SAMPLES = {
+    "sets": ([ONE, {ONE}], [OTHER, {OTHER}]),
+    "sets of sets": ([frozenset([ONE, frozenset([1])])], [frozenset([frozenset([1]), OTHER])]),
+    "sets as keys": ([{ONE: 1, frozenset([1]): 2}], [{frozenset([1]): 2, OTHER: 1}]),
+    "pairs": ([(1, 2.5)] * 2, [(1, number) for number in (2.5, 2.5)]),
+    "graphs": ([[(0, 1, "a"), (1, 2, "b")]] * 2, [[(0, 1, "a"), (1, 2, "b")] for _ in range(2)]),
+    "numbers": ([np.float64(2.5)] * 2, [np.float64(2.5), np.float64(2.5)]),
+    "objects": ([Scorer({8, 0})] * 2, [Scorer({8, 0}), Scorer({0, 8})]),
+}
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_samples_count_by_value_in_whatever_run(kind):
+    """A set has another order in every run, and what was one object may be two that are equal."""
+    samples, same = SAMPLES[kind]
+    assert hash_of_rows(samples) == hash_of_rows(same)
+    assert len({hash_of_rows(some) for some in (samples, samples * 2, [samples])}) == 3
+
+
+def test_a_sample_may_hold_itself():
+    around_itself, same = [1], [1]
+    around_itself.append(around_itself)
+    same.append(same)
+    assert hash_of_rows([around_itself]) == hash_of_rows([same])
 
 
 def test_lambdas_in_one_line_are_told_apart():

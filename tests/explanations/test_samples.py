@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from besvm import BasisExpansion, BESVMClassifier, LinearSVMClassifier, Measure, explain
+from besvm.baselines import JitteredClassifier
 from besvm.explanations import carriers, explain_many
 
 
@@ -119,6 +120,10 @@ def test_other_models_are_refused(vectors):
     between = make_pipeline(BasisExpansion("rbf", basis=5), StandardScaler(), LinearSVMClassifier()).fit(X, y)
     with pytest.raises(TypeError, match="got a LinearSVMClassifier after a StandardScaler"):
         explain(between, X[0])
+    grids = X.reshape(len(X), 1, 1, -1)
+    jittered = JitteredClassifier(BESVMClassifier("rbf", basis=5, C=1.0), rigid=0).fit(grids, y)
+    with pytest.raises(TypeError, match="got a JitteredClassifier"):  # its exemplars are no rows of the user's
+        explain(jittered, grids[0])
     with pytest.raises(NotFittedError):
         explain(BESVMClassifier(), X[0])
 

@@ -8,6 +8,9 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import besvm
@@ -291,10 +294,20 @@ def test_a_loss_that_is_allowed_gives_the_smallest_model_within_it(digits):
     assert lax.n_basis_ == min(lax.curve_.sizes)
 
 
-def test_a_greedy_selection_is_pruned_as_the_model_inside(data):
+@pytest.mark.parametrize(
+    "search",
+    [
+        GreedySelection(["rbf", "manhattan"], n_measures=2, basis=40, random_state=0),
+        GridSearchCV(classifier(probability=False), {"basis": [40]}, cv=2),
+    ],
+    ids=lambda search: type(search).__name__,
+)
+def test_a_search_is_pruned_as_the_model_inside(search, data):
     X, y = data
-    search = GreedySelection(["rbf", "manhattan"], n_measures=2, basis=40, random_state=0).fit(X, y)
-    assert besvm.prune(search, 10, X, y, curve=False).n_basis_ == 10
+    search.fit(X, y)
+    small, same = (besvm.prune(model, 10, X, y, curve=False) for model in (search, search.best_estimator_))
+    assert small.n_basis_ == 10
+    np.testing.assert_array_equal(small.coef_, same.coef_)
 
 
 # --- bad input -------------------------------------------------------------------------------------------------------
@@ -355,6 +368,10 @@ def test_models_that_cannot_be_pruned_are_refused(data):
     for other in (LinearSVMClassifier().fit(X, y), SVC().fit(X, y), "model.besvm"):
         with pytest.raises(TypeError, match="prune needs a fitted BESVMClassifier, got a"):
             besvm.prune(other, 10, X, y)
+    steps = make_pipeline(StandardScaler(), classifier(probability=False))
+    for pipeline in (steps.fit(X, y), GridSearchCV(steps, {"besvmclassifier__C": [1.0]}, cv=2).fit(X, y)):
+        with pytest.raises(TypeError, match=r"got a Pipeline; pass its last step, pipeline\[-1\], and X as the other"):
+            besvm.prune(pipeline, 10, X, y)
     with pytest.warns(UserWarning, match="makes all weights zero"):
         empty = classifier(penalty="l1", C=1e-9).fit(X, y)
     with pytest.raises(ValueError, match="the model must have exemplars to choose from"):

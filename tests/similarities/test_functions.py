@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import nullcontext
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from threading import Lock, get_ident
+from threading import Event, Lock, Thread, get_ident
 from time import sleep
 
 import numpy as np
@@ -191,6 +193,30 @@ def test_the_basis_is_not_sent_again_and_again(two_processes, monkeypatch):
         block = list(range(start, start + 50))
         np.testing.assert_array_equal(compare(block), np.reshape(block, (-1, 1)))
     assert 1 <= Counted.sent <= 2 * 8  # to two processes, with each of a block's eight parts at most; not 20 times that
+
+
+def test_other_threads_may_begin_to_compare(two_processes, monkeypatch):
+    """What is in use was looked through while they added to it."""
+    monkeypatch.setattr("joblib.Parallel", lambda **_: nullcontext(lambda calls: [f(*given) for f, given, _ in calls]))
+    monkeypatch.setattr(functions, "_known", {})
+    done, compare = Event(), PairFunction(min).against([1])
+    kept = [PairFunction(min).against([1]) for _ in range(1000)]
+
+    def begin():
+        while not done.is_set():
+            kept.append(PairFunction(min).against([1]))
+
+    other = Thread(target=begin)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    other.start()
+    try:
+        for _ in range(200):
+            np.testing.assert_array_equal(compare([0, 2]), [[0], [1]])
+    finally:
+        done.set()
+        other.join()
+        sys.setswitchinterval(interval)
 
 
 def n_remembered(exemplar, sample):

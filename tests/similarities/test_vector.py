@@ -94,6 +94,16 @@ def test_far_from_the_origin_no_digits_are_lost(rng):
     np.testing.assert_allclose(RBF(0.05)(A, B), expected, atol=2e-5)
 
 
+@pytest.mark.parametrize("d", [2, 50, 5000])
+def test_distances_in_float32_are_off_by_little_of_the_whole(d, rng):
+    """Those of copies and of near copies by most; a root makes much of what is near zero."""
+    X = (100 * rng.normal(size=(20, d)) + 1000).astype(np.float32)
+    X = np.concatenate([X, X + rng.normal(size=X.shape).astype(np.float32) / 1000])
+    got, exact = NegativeDistance()(X, X), NegativeDistance()(X.astype(float), X.astype(float))
+    extent = np.linalg.norm(X - np.median(X, axis=0), axis=1).max()
+    np.testing.assert_allclose(got, exact, rtol=0, atol=3e-3 * extent)
+
+
 def test_a_large_exponent_underflows_to_zero():
     got = RBF(1.0)(np.float32([[0.0]]), np.float32([[0.0], [9.0], [9.5], [15.0]]))
     np.testing.assert_allclose(got, [[1.0, np.exp(-81.0), 0.0, 0.0]], rtol=1e-4)

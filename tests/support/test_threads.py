@@ -1,11 +1,16 @@
+import os
+import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
 import numpy as np
+import pytest
 
 from besvm import BESVMClassifier
-from besvm._support.threads import _libraries, n_workers, one_blas_thread, thread_map, workers
+from besvm._support.threads import _libraries, _seats, n_workers, one_blas_thread, thread_map, workers
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 
 def test_pool_threads_see_the_number_of_workers_asked_for():
@@ -74,3 +79,105 @@ def test_blas_has_one_thread_whoever_asks_first():
             if done is not None:
                 done.result()
     assert set(threads) <= {1}
+
+
+def in_child(work):
+    """Run the work in a child of this process, and return how that ended: 0 is well."""
+    if not hasattr(os, "fork"):
+        pytest.skip("this system has no fork")
+    child = os.fork()
+    if child == 0:
+        signal.alarm(5)
+        ended = 1
+        try:
+            work()
+            ended = 0
+        finally:
+            os._exit(ended)
+    return os.waitpid(child, 0)[1]
+
+
+@pytest.fixture
+def other_thread():
+    """Return a function that starts a thread; it is told by an event when to end."""
+    done, threads = threading.Event(), []
+
+    def start(work):
+        threads.append(threading.Thread(target=work, args=(done,)))
+        threads[-1].start()
+
+    yield start
+    done.set()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.fixture
+def several():
+    """Give BLAS two threads, whatever the machine has."""
+    with one_blas_thread():
+        pass  # the libraries are known from here on
+    found = _libraries()
+    for library, _ in found:
+        library.set_num_threads(2)
+    yield [2] * len(found)
+    for library, n in found:
+        library.set_num_threads(n)
+
+
+def blas_threads():
+    return [n for _, n in _libraries()]
+
+
+def test_a_child_is_not_held_up_by_threads_that_it_does_not_have(other_thread):
+    """Of 60 children of a process with a thread that predicts, 51 waited forever."""
+
+    def begin_and_end(done):
+        while not done.is_set():
+            with one_blas_thread(), _seats.take(2):
+                pass
+
+    def work():
+        with workers(2):
+            assert list(thread_map(len, ["a", "bc"])) == [1, 2]
+
+    other_thread(begin_and_end)
+    assert [in_child(work) for _ in range(6)] == [0] * 6
+
+
+def test_a_child_has_what_such_threads_had_taken(other_thread, several):
+    inside = threading.Event()
+
+    def hold(done):
+        with one_blas_thread(), _seats.take(2):
+            inside.set()
+            done.wait()
+
+    def work():
+        assert blas_threads() == several
+        with _seats.take(2) as n:
+            assert n == 2
+
+    other_thread(hold)
+    inside.wait()
+    assert in_child(work) == 0
+    assert set(blas_threads()) == {1}  # here, the thread is still inside
+
+
+def test_a_child_keeps_what_its_own_thread_had_taken(several):
+    def work():
+        assert set(blas_threads()) == {1}
+        with _seats.take(2) as n:
+            assert n == 1
+        inside.close()
+        assert blas_threads() == several
+
+    def hold():
+        with one_blas_thread(), _seats.take(2):
+            yield
+
+    inside = hold()
+    next(inside)
+    assert in_child(work) == 0
+    inside.close()
+    assert blas_threads() == several

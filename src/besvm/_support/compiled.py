@@ -1,13 +1,12 @@
 """numba's njit, for everything that besvm compiles; on a terminal, the first time is announced, as it takes seconds."""
 
-import sys
 from time import monotonic
 from typing import Any
 
 from numba import njit
 from numba.core import event
 
-from besvm._support.progress import compilation, say
+from besvm._support.progress import compilation, on_terminal, say
 
 __all__ = ["njit"]
 
@@ -26,7 +25,7 @@ class _Watcher(event.Listener):
         self.depth += 1
         function = getattr((event.data or {}).get("dispatcher"), "py_func", None)
         own = str(getattr(function, "__module__", "")).partition(".")[0] == "besvm"
-        if own and not self.said and sys.stderr.isatty():
+        if own and not self.said and on_terminal():
             self.said = True
             say(1, "compiling for this machine; the first time, this takes some seconds")
 

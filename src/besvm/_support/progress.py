@@ -24,9 +24,14 @@ compilation = Compilation()
 _inside: ContextVar[bool] = ContextVar("besvm_progress", default=False)  # of other work that shows its own bar
 
 
+def on_terminal() -> bool:
+    """Say whether standard error is a terminal; a program without a console may have none at all."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 def say(verbose: int, text: str) -> None:
     """Print a message for people, on standard error, at verbosity 1 and above."""
-    if verbose >= 1:
+    if verbose >= 1 and sys.stderr is not None:
         print(f"besvm: {printable(text)}", file=sys.stderr, flush=True)
 
 
@@ -42,7 +47,7 @@ class Progress:
         self.what, self.total, self.verbose, self.unit = what, total, verbose, unit
         self.done = 0
         self._start = self._last_line = monotonic()
-        self._on_terminal = sys.stderr.isatty() and not _inside.get()
+        self._on_terminal = on_terminal() and not _inside.get()
         self._bar: Any = None
         self._task: Any = None
         self._closed = False

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -49,61 +49,83 @@ def threads_for(operations: float) -> Iterator[None]:
         yield
 
 
-class _BlasGate:
+class _Taken:
+    """What threads of this process have taken, each time under a key of its own.
+
+    Nobody takes anything while the process forks; and the child of a fork keeps what its only thread had taken.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()  # a thread that has it may fork
+        self._by_key: dict[object, tuple[int, int]] = {}  # which thread took how much
+
+    def _add(self, n: int) -> object:
+        key = object()
+        self._by_key[key] = threading.get_ident(), n
+        return key
+
+    def keep_own(self) -> None:
+        """Forget, in the child of a fork, the threads that it does not have."""
+        self.lock = threading.RLock()  # threads of the parent may have waited for the old one
+        own = threading.get_ident()
+        self._by_key = {key: taken for key, taken in self._by_key.items() if taken[0] == own}
+
+
+class _BlasGate(_Taken):
     """Holds BLAS to one thread while any caller is inside, and gives the threads back after the last one.
 
     The number of BLAS threads belongs to the whole process, so two fits in two threads must not each restore
     what they found.
     """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._found: list[tuple[Any, int]] = []  # the libraries, and how many threads each had
+    _found: Sequence[tuple[Any, int]] = ()  # the libraries, and how many threads each had, while anyone is inside
 
     def threads(self) -> int:
-        with self._lock:
-            found = self._found if self._inside else _libraries()
-            return max((n for _, n in found), default=1)
+        with self.lock:
+            return max((n for _, n in self._found or _libraries()), default=1)
 
     @contextmanager
     def single(self) -> Iterator[None]:
-        with self._lock:
-            if self._inside == 0:
+        with self.lock:
+            if not self._found:
                 self._found = _libraries()
                 _set_threads([(library, 1) for library, _ in self._found])
-            self._inside += 1
+            key = self._add(1)
         try:
             yield
         finally:
-            with self._lock:
-                self._inside -= 1
-                if self._inside == 0:
-                    _set_threads(self._found)
+            with self.lock:
+                self._by_key.pop(key, None)
+                self._open_if_empty()
+
+    def _open_if_empty(self) -> None:
+        if not self._by_key:
+            _set_threads(self._found)
+            self._found = ()
+
+    def keep_own(self) -> None:
+        super().keep_own()
+        self._open_if_empty()
 
 
 _blas = _BlasGate()
 one_blas_thread = _blas.single  # for what must give the same numbers whatever else the process does
 
 
-class _Seats:
+class _Seats(_Taken):
     """The threads at work in all pools of the process: those who come late find fewer free, and work alone if none."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._taken = 0
 
     @contextmanager
     def take(self, wanted: int) -> Iterator[int]:
-        with self._lock:
-            free = wanted - self._taken
+        with self.lock:
+            free = wanted - sum(n for _, n in self._by_key.values())
             n = free if free > 1 else 0
-            self._taken += n
+            key = self._add(n)
         try:
             yield max(1, n)
         finally:
-            with self._lock:
-                self._taken -= n
+            with self.lock:
+                self._by_key.pop(key, None)
 
 
 _seats = _Seats()
@@ -121,7 +143,7 @@ def _libraries() -> list[tuple[Any, int]]:
     return [(library, library.num_threads) for library in _controller().lib_controllers if library.user_api == "blas"]
 
 
-def _set_threads(wanted: list[tuple[Any, int]]) -> None:
+def _set_threads(wanted: Sequence[tuple[Any, int]]) -> None:
     """Set the number of threads of each library.
 
     Some builds of OpenBLAS obey only the thread that came first, for as long as it lives, and say nothing to others:
@@ -144,8 +166,24 @@ def _asking_thread() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="besvm-blas")
 
 
+def _before_fork() -> None:
+    for taken in (_blas, _seats):
+        taken.lock.acquire()
+
+
+def _after_in_parent() -> None:
+    for taken in (_blas, _seats):
+        taken.lock.release()
+
+
+def _after_in_child() -> None:
+    _asking_thread.cache_clear()  # a child has none of its parent's threads
+    for taken in (_blas, _seats):
+        taken.keep_own()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_asking_thread.cache_clear)  # a child has none of its parent's threads
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
 
 
 def n_waiting(n: int) -> int:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.extras import optional
 from besvm._support.rows import n_rows
-from besvm.analysis.size import unwrap
+from besvm.analysis.size import analyzed
 from besvm.baselines.dual import DualBESVMClassifier
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.blocks.estimates import PAIR_VIEW
@@ -144,8 +144,8 @@ def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
     model : estimator
         A fitted DualBESVMClassifier (M_BE, or M_N with the Nyström normalization by K_BB), a KernelSVMClassifier (M_K),
         or one trained in the primal with ``penalty="l2"``: BESVMClassifier, LinearSVMClassifier or LinearSVC. Of a
-        GreedySelection, LineSearchMKL or JitteredClassifier, the model inside is taken. Margins are comparable in one
-        feature space only: those of a normalized and an unnormalized model are not.
+        GridSearchCV, GreedySelection, LineSearchMKL or JitteredClassifier, the model inside is taken. Margins are
+        comparable in one feature space only: those of a normalized and an unnormalized model are not.
     X : optional
         All rows that the model was trained on, for the eigenvalue view of a model with dual variables. It takes an
         eigendecomposition of every problem's own matrix, within the model's ``memory_limit``. After
@@ -169,7 +169,7 @@ def margins(model: Any, X: Any = None, y: Any = None) -> Margins:
     >>> found.formula, bool(np.isclose(found.views[0].contributions.sum(), found.squared_norms[0]))
     ('M_BE', True)
     """
-    model = unwrap(model)
+    model = analyzed(model)
     if isinstance(model, (DualBESVMClassifier, KernelSVMClassifier)):
         return _dual_margins(model, X, y)
     name = type(model).__name__

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.validation import check_is_fitted
 
+from besvm._support.wrapped import unwrap
 from besvm.baselines.dual import DualBESVMClassifier
 from besvm.baselines.kernel import KernelSVMClassifier
 from besvm.classifier import BESVMClassifier
@@ -79,8 +80,8 @@ def model_size(model: Any) -> ModelSize:
     ----------
     model : estimator
         A fitted BESVMClassifier, DualBESVMClassifier, KernelSVMClassifier, LinearSVMClassifier, or scikit-learn's SVC,
-        NuSVC or LinearSVC, or a pipeline of its Nystroem and a linear SVM. Of a GreedySelection, LineSearchMKL or
-        JitteredClassifier, the model inside is counted.
+        NuSVC or LinearSVC, or a pipeline of its Nystroem and a linear SVM. Of a GridSearchCV, GreedySelection,
+        LineSearchMKL or JitteredClassifier, the model inside is counted.
 
     Returns
     -------
@@ -96,8 +97,9 @@ def model_size(model: Any) -> ModelSize:
     >>> print(model_size(BESVMClassifier(["rbf", "linear"], basis=30).fit(X, y)))
     30 exemplars of 4 numbers and 60 coefficients: 180 parameters
     """
+    model = unwrap(model)
     features = model[0] if isinstance(model, Pipeline) and [type(step) for step in model] in NYSTROEM else None
-    model = unwrap(model if features is None else model[-1])
+    model = analyzed(model if features is None else model[-1])
     if not isinstance(model, (*LINEAR, *DUAL, BESVMClassifier, DualBESVMClassifier)):
         raise TypeError(
             "model_size needs a BESVMClassifier, DualBESVMClassifier, KernelSVMClassifier or LinearSVMClassifier, or "
@@ -148,15 +150,9 @@ def _dimension(measure: FittedMeasure) -> int | None:
     return int(np.prod(values.shape[1:], dtype=int)) if values.dtype.kind in "fiub" else None
 
 
-def unwrap(model: Any) -> Any:
-    """Return the model that decides: of a search or a wrapper of besvm the one inside, otherwise the model itself.
-
-    A wrapper's class says in ``_inside`` which attribute that is.
-    """
+def analyzed(model: Any) -> Any:
+    """Return the model that decides; of a pipeline, its steps would have to be counted too."""
+    model = unwrap(model)
     if isinstance(model, Pipeline):
         raise TypeError("a Pipeline cannot be analyzed as a whole; pass its last step, pipeline[-1]")
-    name = getattr(type(model), "_inside", None)
-    if name is None:
-        return model
-    check_is_fitted(model, name)
-    return unwrap(getattr(model, name))
+    return model

@@ -66,6 +66,7 @@ class JitteredClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _inside: ClassVar[str] = "estimator_"  # what analyses look at
+    _makes_rows: ClassVar[bool] = True  # so that the exemplars inside are no rows of the user's
 
     estimator: Any
     _: KW_ONLY

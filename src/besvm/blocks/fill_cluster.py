@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -83,20 +84,23 @@ class _Told:
         self._bar = bar
         self._pieces: dict[int, int] = {}  # where they begin, and how many rows they have
         self._shown = 0
+        self._lock = threading.Lock()  # a thread of the client brings the events
 
     def piece_done(self, event: Any) -> None:
         """Hear of a worker's piece; one that is computed again, as its worker was lost, counts once."""
         first, n = event[1]
-        self._pieces[first] = n
-        self._show()
+        with self._lock:
+            self._pieces[first] = n
+            self._show()
 
     def block_done(self, rows: slice) -> None:
         """Count a block, whatever was heard of its pieces."""
-        inside = [first for first in self._pieces if rows.start <= first < rows.stop]
-        for first in inside:
-            del self._pieces[first]
-        self._pieces[rows.start] = rows.stop - rows.start
-        self._show()
+        with self._lock:
+            inside = [first for first in self._pieces if rows.start <= first < rows.stop]
+            for first in inside:
+                del self._pieces[first]
+            self._pieces[rows.start] = rows.stop - rows.start
+            self._show()
 
     def _show(self) -> None:
         done = sum(self._pieces.values())

@@ -14,8 +14,8 @@ from time import time
 from types import FunctionType, ModuleType
 from typing import Any
 
-import joblib
 import numpy as np
+from joblib.hashing import NumpyHasher
 from scipy.sparse import issparse
 
 import besvm
@@ -37,6 +37,33 @@ class UnknownSourceError(Exception):
     """It cannot be known whether something is what it was in an earlier run; the message says why."""
 
 
+class _ByValue(NumpyHasher):  # type: ignore[misc]
+    """joblib's hasher, blind to what another run has otherwise: which parts are one object, and the order in a set."""
+
+    dispatch = NumpyHasher.dispatch.copy()
+
+    def save(self, thing: Any) -> None:
+        inside = id(thing) in self.memo  # of itself
+        super().save(thing)
+        if not inside:
+            self.memo.pop(id(thing), None)
+
+    def save_set(self, things: Any) -> None:
+        self.save((type(things).__name__, sorted(map(_hash, things))))
+
+    dispatch[set] = dispatch[frozenset] = save_set
+
+    def _batch_setitems(self, items: Any, *args: Any) -> None:
+        items = list(items)
+        if not {type(key) for key, _ in items} <= {str, int}:  # sets can be sorted, but not into one order
+            items = [(_hash(key), value) for key, value in items]
+        super()._batch_setitems(items, *args)
+
+
+def _hash(thing: Any) -> str:
+    return str(_ByValue(hash_name="sha1").hash(thing))
+
+
 def fingerprint(*things: Any) -> str:
     """Return a hash of everything that the things hold and, by their code, do.
 
@@ -49,7 +76,7 @@ def fingerprint(*things: Any) -> str:
     """
     sources.cache_clear()
     try:
-        return str(joblib.hash([_content(thing) for thing in things], hash_name="sha1"))
+        return _hash([_content(thing) for thing in things])
     except (pickle.PicklingError, ImportError, AttributeError, TypeError, ValueError, RecursionError) as error:
         raise UnknownSourceError(f"it cannot be hashed: {error}") from error
 
@@ -74,7 +101,7 @@ def hash_of_rows(X: Any) -> str:
 
 def _hash_of_items(items: Any) -> str:
     try:
-        return str(joblib.hash(items, hash_name="sha1"))
+        return _hash(items)
     except (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError) as error:
         raise UnknownSourceError(f"a sample cannot be hashed: {error}") from error
 
@@ -91,7 +118,7 @@ def _content(thing: Any) -> Any:
     if kind is dict:
         return "dict", [(_content(key), _content(value)) for key, value in thing.items()]
     if kind in (set, frozenset):
-        return "set", sorted(joblib.hash(_content(item)) for item in thing)
+        return "set", sorted(_hash(_content(item)) for item in thing)
     if kind in (np.ndarray, np.memmap):
         return (thing.shape, _content(thing.tolist())) if thing.dtype.hasobject else np.asarray(thing)
     if kind is FunctionType:

@@ -17,6 +17,7 @@ from besvm._support.rows import n_rows, span
 from besvm._support.threads import one_blas_thread, slices, workers
 from besvm._support.units import show_bytes
 from besvm._support.validation import check_vectors
+from besvm._support.wrapped import unwrap
 from besvm.blocks.plan import limit_bytes
 from besvm.classifier import BESVMClassifier
 from besvm.expand import FeatureMap
@@ -118,11 +119,11 @@ def signs(linear: Any) -> np.ndarray:
 
 def read_model(model: Any) -> Reading:
     """Return what explanations need to know of a fitted model, or say that it cannot be explained."""
-    inside = _inside(model)
+    inside = unwrap(model, same_rows=True)
     before: list[Any] = []
     if isinstance(inside, Pipeline):
         *before, inside = [step for _, step in inside.steps if step not in (None, "passthrough")]
-        inside = _inside(inside)
+        inside = unwrap(inside, same_rows=True)
     estimator: Any = inside
     if isinstance(inside, LinearSVMClassifier) and before and isinstance(before[-1], BasisExpansion):
         estimator = before.pop()
@@ -162,15 +163,8 @@ def _columns(facts: dict[str, Any], model: Any, before: list[Any], estimator: An
     if isinstance(named, dict):
         return list(map(str, named))
     steps = [step for step in before if type(step).__name__ not in SCALERS]
-    known = getattr(_inside(model) if not steps else estimator, "feature_names_in_", None)
+    known = getattr(unwrap(model, same_rows=True) if not steps else estimator, "feature_names_in_", None)
     return [] if known is None else [str(name) for name in known]
-
-
-def _inside(model: Any) -> Any:
-    """Return the model that decides: of a search, its best one."""
-    while hasattr(model, "best_estimator_"):
-        model = model.best_estimator_
-    return model
 
 
 def check_room(what: str, need: int, instead: str) -> None:

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from besvm._support.parameters import check_choice, check_flag, is_number, is_whole, make_rng, shown
 from besvm._support.public import public
 from besvm._support.threads import n_workers, one_blas_thread, workers
 from besvm._support.validation import check_classes, check_sample_weight, check_vectors, check_weights
-from besvm.analysis.size import unwrap
+from besvm._support.wrapped import unwrap
 from besvm.basis.contract import check_size
 from besvm.classifier import BESVMClassifier
 from besvm.normalize import as_normalization
@@ -47,7 +48,7 @@ def prune(
     ----------
     model : BESVMClassifier
         A fitted one, whatever its measures, normalization, penalty and classes; it stays as it is. Of a
-        GreedySelection, its best model.
+        GreedySelection or a GridSearchCV, its best model.
     n : int, float or None
         How many exemplars to keep, or which share of them (0.5). An exemplar that several measures compare with
         counts once, and is kept for all of them or for none; a part of a row counts like a whole one. None: as few as
@@ -187,6 +188,11 @@ def _threads() -> AbstractContextManager[None]:
 
 def _checked_model(model: Any) -> BESVMClassifier:
     model = unwrap(model)
+    if isinstance(model, Pipeline):
+        raise TypeError(
+            "prune needs a fitted BESVMClassifier, got a Pipeline; pass its last step, pipeline[-1], and X as the "
+            "other steps give it, pipeline[:-1].transform(X)"
+        )
     if not isinstance(model, BESVMClassifier):
         raise TypeError(f"prune needs a fitted BESVMClassifier, got a {type(model).__name__}")
     check_is_fitted(model, "coef_")

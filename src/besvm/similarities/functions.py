@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from time import perf_counter
 from typing import Any, ClassVar
 from uuid import uuid4
-from weakref import WeakSet
+from weakref import finalize
 
 import numpy as np
 
@@ -79,7 +79,8 @@ class _Comparison:
         self.key = uuid4().hex
         self.sendable = False  # not yet known
         self.seconds_a_row: float | None = None  # as the last block took
-        _in_use.add(self)
+        _in_use.add(self.key)
+        finalize(self, _in_use.discard, self.key)
 
     def __call__(self, A: Any, first: int = 0) -> np.ndarray:
         """Compare the samples A; an error counts them from ``first``."""
@@ -99,7 +100,7 @@ class _Comparison:
         self._check_sendable(A)
         cuts = slices(n_rows(A), -(-n_rows(A) // (4 * workers)))
         parts = [(span(A, rows), rows.start + first) for rows in cuts]
-        in_use = {comparison.key for comparison in _in_use}
+        in_use = _in_use.copy()  # at once: other threads add to it
         try:
             with Parallel(n_jobs=workers, max_nbytes=None) as parallel:
                 blocks = parallel(delayed(_compare_there)(self.key, None, in_use, *part) for part in parts)
@@ -139,7 +140,7 @@ def _unpicklable(error: Exception) -> TypeError:
     )
 
 
-_in_use: WeakSet[_Comparison] = WeakSet()
+_in_use: set[str] = set()  # the keys of the comparisons that are there
 _known: dict[str, tuple[Function, list[Any]]] = {}  # what another process was sent, by the key of the comparison
 
 

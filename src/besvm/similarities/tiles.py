@@ -85,9 +85,11 @@ def then(fill: TileFunction, change: Callable[[np.ndarray], Any]) -> TileFunctio
 def squared_distance_to(basis: Any, factor: float) -> TileFunction:
     """Fill ``factor · ‖a - b‖²`` by one product: [a, ‖a‖², 1] · factor [-2b, 1, ‖b‖²].
 
-    Both sides are measured from the middle of the basis, so that vectors far from the origin lose no digits; where the
-    result would still be off by more than a thousandth, the product is done in float64. Sparse vectors, mostly zeros,
-    are measured from the origin.
+    Both sides are measured from the middle of the basis, so that vectors far from the origin lose no digits. Where an
+    exponent (a negative factor) would still be off by more than a thousandth, the product is done in float64. A
+    distance, the root of the result, is off by some thousandths of how far the vectors are from the middle at most, in
+    float32: only what is that close together cannot be told apart. Sparse vectors, mostly zeros, are measured from the
+    origin.
     """
     if basis.shape[0] == 0:
         return lambda A, out: None
@@ -120,7 +122,7 @@ def squared_distance_to(basis: Any, factor: float) -> TileFunction:
 
 
 def _exact_dtype(basis: Any, factor: float) -> np.dtype[Any]:
-    """Return the type in which ``factor · ‖a - b‖²`` is off by a thousandth at most."""
+    """Return the type of the product: for an exponent, one in which ``factor · ‖a - b‖²`` is off by a thousandth."""
     error = np.finfo(basis.dtype).eps * abs(factor) * float(squares(basis).max(initial=0))
     return np.dtype(np.float64) if error > 1e-3 and factor < 0 else basis.dtype
 
