@@ -325,7 +325,7 @@ def when_not() -> str:
         ),
         (
             "vectors, a Gaussian kernel, up to about 10,000 rows",
-            "`SVC`, or besvm's faster `KernelSVMClassifier`",
+            "`SVC`, or besvm's `KernelSVMClassifier`, which predicts faster",
             f"500 digits: {digits('kernel SVM (SVC), RBF')}; BE-SVM with 100 exemplars {digits('BE-SVM, RBF')}. "
             f"10,000 images: {three(one(baselines, model='K8R', folds=1))}; BE-SVM with 1,000 exemplars "
             f"{three(one(chosen, measure='H8R', way='Indx'))}.",
