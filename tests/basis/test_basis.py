@@ -20,6 +20,7 @@ from besvm.basis import (
 from besvm.basis.choose import Candidates, choose_basis
 from besvm.basis.contract import _even_shares
 from besvm.similarities import RBF, Linear, PairFunction, Precomputed
+from besvm.sources import ArraySource, RowSource
 
 y10 = np.array([0, 1, 1, 0, 2, 2, 2, 1, 0, 2])
 X10 = np.arange(20.0).reshape(10, 2)
@@ -229,3 +230,19 @@ def test_a_bad_basis_is_explained(basis, sentence):
 def test_per_class_needs_labels():
     with pytest.raises(ValueError, match="per_class needs class labels"):
         choose(IndexBasis(per_class=2), y=None)
+
+
+def test_k_means_refuses_a_source_that_does_not_fit_before_it_reads_it():
+    class Unread(RowSource):
+        def read(self, first, stop):
+            raise AssertionError("nothing should be read")
+
+    for basis in (KMeansBasis(5), KMeansBasis(1.0)):
+        basis.room = 1e6
+        with pytest.raises(MemoryError, match=r"clustering 1,000 rows by KMeansBasis would need"):
+            basis(Unread((1000, 1000), np.float32), None, Linear(), np.random.default_rng(0))
+
+
+def test_k_means_of_a_source_chooses_as_of_an_array(rng):
+    X = rng.normal(size=(60, 3))
+    np.testing.assert_array_equal(choose(KMeansBasis(5), ArraySource(X), None), choose(KMeansBasis(5), X, None))

@@ -167,3 +167,19 @@ def test_nothing_can_be_learned_from(y, sentence):
     data = Data(np.zeros((4, 1)), None if y is None else np.array(y), "vectors", list("1234"), source="t.csv")
     with pytest.raises(ValueError, match=sentence):
         check_trainable(data)
+
+
+def test_as_many_folds_as_rows_at_most():
+    y = np.array(["a", "b"] * 5)
+    assert len(list(Check(folds=50).splits(y, seed=0))) == 10
+    assert Check(folds=50).how(len(y)) == "10-fold cross-validation"
+    assert Check(folds=3).how(len(y)) == "3-fold cross-validation"
+    assert Check().how(len(y)) == "held out"
+
+
+def test_the_accuracy_says_the_folds_that_there_were():
+    X, y = np.arange(10.0)[:, None], np.array(["a", "b"] * 5)
+    data = Data(X, y, "vectors", list("0123456789"), {"a": "number"}, source="t.csv")
+    recipe, check = Recipe(basis=4, C=1.0), Check(folds=50)
+    found = check.accuracy(recipe, data, recipe.chosen(data), check.stages(y, 0))
+    assert (found.rows, found.how) == (10, "10-fold cross-validation")

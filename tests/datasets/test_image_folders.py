@@ -196,3 +196,14 @@ def test_folders_without_classes_or_images_are_refused(tmp_path: Path) -> None:
     for wrong in (64, (4,), (4.5, 4), "64"):
         with pytest.raises(ValueError, match="size must be"):
             load_images(tmp_path, size=wrong)
+
+
+def test_two_readers_leave_the_filters_of_warnings_as_they_were(zoo: Path) -> None:
+    paths, before = sorted(zoo.rglob("*.p*g")), list(warnings.filters)
+    first, second = (images.read_images(paths, (8, 8)) for _ in range(2))
+    next(first), next(second)
+    assert warnings.filters == before
+    first.close()
+    second.close()
+    assert warnings.filters == before
+    assert sum(isinstance(image, np.ndarray) for image in images.read_images(paths, None)) == 4

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from besvm.inputs import read, stream
+from peaks import needs_proc, peak_of
 
 TS = """# a comment
 @problemName Toy
@@ -217,3 +218,64 @@ def test_archives_that_lie(tmp_path):
         archive.writestr("X.npy", member[:128].replace(b"(3, 3)", b"(9, 9)") + bytes(10_000_000))
     with pytest.raises(ValueError, match=r"a.npz must have 648 bytes according to its header, got 10,000,000"):
         read(path)
+
+
+PEAK_OF_ARRAYS = """
+    from besvm.inputs import stream
+    before = peak()
+    for number, block in enumerate(stream(sys.argv[1])):
+        if number == 1000:
+            break
+    print(peak() - before)
+"""
+
+
+@pytest.mark.slow
+@needs_proc
+@pytest.mark.parametrize("name", ["labels.npz", "fortran.npy"])
+def test_the_blocks_of_arrays_take_little_memory(tmp_path, name):
+    n = 2_000_000
+    if name.endswith(".npz"):
+        np.savez_compressed(tmp_path / name, X=np.zeros((n, 1), np.int8), y=np.zeros(n, np.int8))
+    else:
+        np.save(tmp_path / name, np.zeros((20, n), np.float32).T)
+    assert peak_of(PEAK_OF_ARRAYS, str(tmp_path / name)) < 30_000_000
+
+
+@pytest.mark.parametrize("shape", [(7, 3), (7, 2, 3), (7, 16, 16, 3)])
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+def test_blocks_of_arrays_in_fortran_order(tmp_path, name, shape):
+    X = np.asfortranarray(np.arange(np.prod(shape)).reshape(shape) % 251).astype(np.uint8 if len(shape) == 4 else float)
+    if name == "a.npy":
+        np.save(tmp_path / name, X)
+    else:
+        np.savez_compressed(tmp_path / name, X=X, y=np.asfortranarray(np.arange(7)[:, None]))
+    blocks = list(stream(tmp_path / name, rows=3))
+    np.testing.assert_array_equal(np.concatenate([block.X for block in blocks]), X)
+    if name == "a.npz":
+        assert [label for block in blocks for label in block.y] == list("0123456")
+
+
+def test_a_packed_array_in_fortran_order_must_fit(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "a.npz", X=np.zeros((20, 1000)).T)
+    monkeypatch.setattr("besvm.blocks.plan.available_memory", lambda: 100_000)
+    with pytest.raises(MemoryError, match=r"a.npz, whose array is in Fortran order, would need 160 kB"):
+        next(iter(stream(tmp_path / "a.npz")))
+
+
+def test_the_limit_is_on_the_images_that_are_made(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros((20, 32, 32, 1), np.uint8))
+    with pytest.raises(MemoryError, match=r"reading a.npy would need 983 kB, but the memory limit is 500 kB"):
+        read(tmp_path / "a.npy", kind="images", size=128, memory_limit="500 kB")
+
+
+def test_the_limit_is_on_classes_and_names_too(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.zeros((10_000, 1), np.int8), y=np.zeros(10_000, np.int8))
+    with pytest.raises(MemoryError, match=r"reading the first 4,000 samples of a.npz would need"):
+        read(tmp_path / "a.npz", memory_limit="200 kB")
+
+
+def test_a_class_with_an_endless_name(tmp_path):
+    np.savez_compressed(tmp_path / "a.npz", X=np.eye(2), y=np.array(["a", "b"], dtype="U300000"))
+    with pytest.raises(ValueError, match=r"names of classes of at most 1,048,576 bytes, got 1,200,000"):
+        read(tmp_path / "a.npz")

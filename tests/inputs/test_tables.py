@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from besvm.inputs import read, stream
+from peaks import needs_proc, peak_of
 
 PEOPLE = """id,age,city,name,joined,class
 a1,31,Rome,Ann Smith,2024-01-02,x
@@ -315,3 +316,87 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
     with pytest.raises(ImportError, match="reading Parquet files needs pyarrow; install besvm with the extra 'tables'"):
         read(tmp_path / "t.parquet")
+
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+PEAK_OF_PARQUET = """
+    from besvm.inputs import read, stream
+    import pyarrow.parquet
+    before = peak()
+    try:
+        read(sys.argv[1], memory_limit="20 MB")
+    except MemoryError as error:
+        assert "reading t.parquet would need" in str(error)
+    else:
+        raise AssertionError("it was not refused")
+    assert next(iter(stream(sys.argv[1], kind="text", columns={"text": "text"}))).X[0] == sys.argv[2] * 3000
+    print(peak() - before)
+"""
+
+
+@pytest.mark.slow
+@needs_proc
+def test_a_small_parquet_file_of_long_texts_takes_little_memory(tmp_path):
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 3000, pa.int32()), pa.array([ALPHABET * 3000]))
+    pq.write_table(pa.table({"text": texts}), tmp_path / "t.parquet", compression="zstd", store_schema=False)
+    assert (tmp_path / "t.parquet").stat().st_size < 10_000
+    assert peak_of(PEAK_OF_PARQUET, str(tmp_path / "t.parquet"), ALPHABET) < 150_000_000
+
+
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", None])
+@pytest.mark.parametrize("kind", ["string", "large_string", "binary", "string_view"])
+def test_every_way_that_parquet_stores_texts(tmp_path, encoding, kind):
+    path, words = tmp_path / "t.parquet", [None if k == 70 else f"{k % 80} words" for k in range(200)]
+    how = {"use_dictionary": True} if encoding is None else {"use_dictionary": False, "column_encoding": encoding}
+    pq.write_table(pa.table({"a.b": pa.array(words).cast(getattr(pa, kind)()), "y": list("ab") * 100}), path, **how)
+    data = read(path, kind="records")
+    assert [record["a.b"] or None for record in data.X] == words
+    assert data.y.tolist() == list("ab") * 100
+
+
+def test_categories_in_a_parquet_file(tmp_path):
+    words = pa.array(["x", None, "y", "x"]).dictionary_encode()
+    pq.write_table(
+        pa.table({"word": words, "number": pa.array([5, 6, 5, 7]).dictionary_encode()}), tmp_path / "t.parquet"
+    )
+    data = read(tmp_path / "t.parquet", columns=["word", "number"])
+    assert [record["word"] for record in data.X] == ["x", None, "y", "x"]
+    assert data.columns["word"] == "category"
+
+
+def test_a_text_in_a_parquet_file_that_is_too_long(tmp_path, monkeypatch):
+    monkeypatch.setattr("besvm.inputs.parquet.LONGEST_FIELD", 9)
+    pq.write_table(pa.table({"t": ["short", "short", "much longer"], "y": list("aba")}), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"row 3 of t.parquet must have texts of at most 9 bytes, got 11 in column"):
+        read(tmp_path / "t.parquet")
+
+
+def test_long_texts_come_in_smaller_blocks(write, monkeypatch):
+    path = write("t.csv", "text,y\n" + "".join(f"{k} {'x' * 100},a\n" for k in range(100)))
+    monkeypatch.setattr("besvm.inputs.table.TOGETHER", 1000)
+    blocks = list(stream(path, kind="text"))
+    assert max(map(len, blocks)) == 10
+    assert [text.split()[0] for block in blocks for text in block.X] == [str(k) for k in range(100)]
+    assert blocks[0].columns == {"text": "text"}  # whose values differ, though only in what is kept of them
+
+
+@pytest.mark.parametrize("kind", ["number", "text"])
+def test_a_limit_holds_where_the_columns_are_known_and_the_rows_are_not(write, kind):
+    path = write("t.csv", "a,b\n" + "1,2\n" * 10_000)
+    columns = {"a": kind, "b": "number"}
+    assert len(read(path, columns=columns, memory_limit="20 MB")) == 10_000
+    with pytest.raises(MemoryError, match=r"reading the first [48],000 samples of t.csv would need .* fewer samples"):
+        read(path, columns=columns, memory_limit="500 kB")
+
+
+def test_two_tables_read_at_once_with_long_values(write):
+    before, blocks = csv.field_size_limit(), []
+    for name in "ab":
+        path = write(f"{name}.csv", "t,y\n" + "abc,1\n" * 20 + "x" * 200_000 + ",2\n" + "abc,2\n" * 20)
+        blocks.append(iter(stream(path, rows=10, kind="text")))
+    first, second = blocks
+    next(first), next(second)
+    assert csv.field_size_limit() == before
+    first.close()
+    assert sum(map(len, second)) == 31
+    assert csv.field_size_limit() == before

@@ -12,7 +12,7 @@ import reference_series as reference
 from besvm import BESVMClassifier
 from besvm.similarities import DDTW, DTW, EDR, ERP, LCSS, MSM, SBD, TWE, WDTW, FromDistance, SeriesEuclidean, resolve
 from besvm.similarities.series.items import as_series
-from besvm.similarities.series.warping import band
+from besvm.similarities.series.warping import _bands, band
 from besvm.testing import check_similarity
 from variants import first_fast
 
@@ -322,3 +322,20 @@ def test_euclidean_needs_one_length():
         ValueError, match=r"the same length .* an exemplar has 6 time points and series 1 has 5; use 'dtw'"
     ):
         distances(SeriesEuclidean(), [SOUND, SOUND[:5]], [SOUND])
+
+
+@pytest.mark.parametrize("room", [0, 3000])
+@pytest.mark.parametrize("channels", ["dependent", "independent"])
+def test_sbd_without_room_for_what_it_keeps(channels, room, rng, monkeypatch):
+    A, B = some_series(rng, 20, 2), some_series(rng, 10, 2)
+    wanted = distances(SBD(channels=channels), A, B)
+    monkeypatch.setattr("besvm.similarities.series.sbd.SPECTRA", room)
+    np.testing.assert_array_equal(distances(SBD(channels=channels), A, B), wanted)
+
+
+def test_bands_of_many_lengths_take_little_memory():
+    for n in range(4000, 4040):
+        for m in range(4000, 4040):
+            band(n, m, None)
+    assert _bands.nbytes <= _bands.room < 20_000_000
+    assert band(50, 60, 0.1)[0] is band(50, 60, 0.1)[0]

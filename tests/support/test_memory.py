@@ -98,3 +98,11 @@ def test_a_folder_in_memory_is_told_from_a_disk(system):
     }
     assert found == {"/": False, "/tmp": True, "/tmp/x/y": True, "/tmp/large/x": False, "/a b/c": True, "/tmpfs": False}
     assert not is_memory(Path("/tmp"), system(**{"proc/self/mounts": ""}))  # where the system does not tell
+
+
+def test_a_mount_point_that_is_not_in_utf_8(tmp_path):
+    (tmp_path / "proc/self").mkdir(parents=True)
+    mounts = b"/dev/sdb1 /media/m\xfcller vfat rw 0 0\ntmpfs /quick\\040one tmpfs rw 0 0\n"
+    (tmp_path / "proc/self/mounts").write_bytes(mounts)
+    assert is_memory(Path("/quick one/mine"), tmp_path)
+    assert not is_memory(Path("/media"), tmp_path)

@@ -52,8 +52,9 @@ def _group_memory(root: Path) -> Iterator[int]:
 
 
 def _read(path: Path) -> str:
+    """Return what a file says, as Python decodes names of files: those of mount points may be in any encoding."""
     try:
-        return path.read_text()
+        return os.fsdecode(path.read_bytes())
     except OSError:
         return ""
 

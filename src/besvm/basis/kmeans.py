@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from besvm._support.parameters import is_whole, shown
+from besvm._support.row_source import RowSource
 from besvm._support.threads import one_blas_thread
 from besvm.basis.contract import BasisSelector, check_room, pools_of
 from besvm.similarities.contract import Similarity
@@ -49,16 +50,22 @@ class KMeansBasis(BasisSelector):
     def __call__(self, X: Any, y: np.ndarray | None, similarity: Similarity, rng: np.random.Generator) -> np.ndarray:
         if not is_whole(self.max_iter, 1):
             raise ValueError(f"max_iter must be a whole number of at least 1, got {shown(self.max_iter)}")
-        vectors = X if issparse(X) else np.asarray(X)
-        if vectors.ndim != 2 or vectors.dtype.kind not in "fiub":
+        elsewhere = isinstance(X, RowSource)
+        X = X if issparse(X) or elsewhere else np.asarray(X)
+        if len(X.shape) != 2 or X.dtype.kind not in "fiub":
             raise ValueError(
-                f"KMeansBasis needs vectors, got samples of shape {vectors.shape[1:]} and dtype {vectors.dtype}; "
+                f"KMeansBasis needs vectors, got samples of shape {X.shape[1:]} and dtype {X.dtype}; "
                 "use KMedoidsBasis, which needs only the similarity"
             )
+        pools = [(rows, quota) for rows, quota in pools_of(self, X.shape[0], y) if quota]
+        held = X.shape[0] * X.shape[1] * X.dtype.itemsize if elsewhere else 0
+        for n, k in ((len(rows), quota) for rows, quota in pools):
+            copies = COPIES * 8 * (n + k) * X.shape[1] if k < n else 0
+            check_room(f"clustering {n:,} rows by KMeansBasis", held + copies, self.room)
+        vectors = np.asarray(X) if elsewhere else X
         chosen = [
             rows if quota == len(rows) else rows[self._nearest_to_centers(vectors[rows], quota, rng)]
-            for rows, quota in pools_of(self, vectors.shape[0], y)
-            if quota
+            for rows, quota in pools
         ]
         return np.sort(np.concatenate(chosen))
 
@@ -67,8 +74,6 @@ class KMeansBasis(BasisSelector):
         from sklearn.cluster import MiniBatchKMeans
         from sklearn.metrics import pairwise_distances_argmin_min
 
-        n, width = vectors.shape
-        check_room(f"clustering {n:,} rows by KMeansBasis", COPIES * 8 * (n + k) * width, self.room)
         with one_blas_thread():  # for the same centers on any machine with these threads
             centers = (
                 MiniBatchKMeans(
@@ -81,7 +86,7 @@ class KMeansBasis(BasisSelector):
                 .fit(vectors)
                 .cluster_centers_
             )
-            free, chosen = np.arange(n), np.empty(0, dtype=np.intp)
+            free, chosen = np.arange(vectors.shape[0]), np.empty(0, dtype=np.intp)
             while len(centers):  # two centers may have one nearest row: the farther then looks among those left
                 nearest, distance = pairwise_distances_argmin_min(centers, vectors[free])
                 order = np.argsort(distance)

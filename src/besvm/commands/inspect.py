@@ -19,7 +19,7 @@ WIDEST = 80  # characters of a similarity
 FUNCTION = re.compile(r"<function (\w+) at 0x[0-9a-f]+>")
 OWN = (  # facts that are shown in words
     *("kind", "columns", "label", "size", "source", "rows", "accuracy", "classes", "measures", "seed"),
-    *("besvm", "sklearn"),
+    *("besvm", "sklearn", "names"),
 )
 
 

@@ -25,7 +25,7 @@ PIECE = 9  # time points that the pieces of the recipe for series have
 DNA = frozenset("ACGTUN-*")  # letters of DNA and RNA: alignments of these have no substitution matrix of their own
 SIZES = tuple(recipes.IMAGES)
 SHORTHAND = re.compile(r"\s*[HhPp]\s*\d.*")
-SPEC = re.compile(r"(?P<name>[^\[\]()|]+?)\s*(?:\((?P<params>[^()]*)\))?\s*(?:\[(?P<columns>[^\[\]]*)\])?")
+SPEC = re.compile(r"(?P<name>[^\[\]()|]+?)\s*(?:\((?P<params>[^()]*)\))?\s*(?:\[(?P<columns>.*)\])?")
 WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
 TAKES = {  # kinds of data that similarities of a kind can compare; those of others can all
     "text": ("text", "sequences", "records"),
@@ -50,6 +50,7 @@ NEEDS = {"edit": "rapidfuzz", "jaro-winkler": "rapidfuzz", "token-ratio": "rapid
     "align-local": "pyopal",
 }
 ALIGNED_DNA = "align-local(matrix=NUC.4.4,gap_open=10)"
+ALIGNED = frozenset("ACGTN")  # letters that its matrix scores, of those that tell DNA; RNA has others
 LONGEST_ALIGNED = 500  # letters, on average: an alignment takes as long as the product of both lengths
 
 
@@ -211,7 +212,7 @@ def _of_text(data: Data, column: str) -> Measure:
         raise ImportError(
             f"comparing the texts of column {column!r} needs rapidfuzz; install besvm with the extra 'text'"
         )
-    return parsed(f"{'edit' if _are_short(values) else 'token-ratio'}[{column}]", data)
+    return Measure(resolve("edit" if _are_short(values) else "token-ratio"), column=column)
 
 
 def _texts(data: Data) -> list[str]:
@@ -231,8 +232,8 @@ def _alignments(sequences: list[str]) -> list[str]:
     """Return the alignments that suit sequences: of proteins, or of DNA that is short enough to be quick."""
     if not _are_dna(sequences):
         return ["align-global", "align-local"]
-    some = evenly_spaced(sequences, LOOKED_AT)
-    return [ALIGNED_DNA] if sum(map(len, some)) <= LONGEST_ALIGNED * len(some) else []
+    quick = sum(map(len, sequences)) <= LONGEST_ALIGNED * len(sequences)
+    return [ALIGNED_DNA] if quick and all(ALIGNED.issuperset(one.upper()) for one in sequences) else []
 
 
 def _are_dna(sequences: list[str]) -> bool:
@@ -252,7 +253,7 @@ def _columns(given: str | None, similarity: Similarity, data: Data) -> list[str]
     """Return the columns of records that a similarity compares: those that are named, or all that it can."""
     known = data.columns or {}
     if given is not None:
-        names = [name.strip() for name in given.split(",")]
+        names = [given] if given in known else [name.strip() for name in given.split(",")]
         unknown = next((name for name in names if name not in known), None)
         if unknown is not None:
             raise ValueError(f"{data.source} has no column {unknown!r} to compare; its columns are {', '.join(known)}")

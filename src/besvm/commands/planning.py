@@ -64,7 +64,9 @@ def make_plan(data: Data, measures: list[Measure], recipe: Recipe, check: Check)
         "classes": k,
         "measures": {label: {"exemplars": count, "features": columns} for label, (count, columns) in widths.items()},
         "features": width,
-        "check": None if not check.wanted else f"{check.how}: {' + '.join(f'{test:,}' for _, test in fits[1:])} rows",
+        "check": None
+        if not check.wanted
+        else f"{check.how(n)}: {' + '.join(f'{test:,}' for _, test in fits[1:])} rows",
         "seconds": round(seconds, 1),
         "bytes": samples + held + memory.work,
         "storage": str(memory),

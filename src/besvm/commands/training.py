@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
 from besvm import BESVMClassifier
 from besvm._support.parameters import check_memory_limit, check_n_jobs, check_seed, is_whole, shown
-from besvm._support.progress import compilation, say
+from besvm._support.progress import compilation, on_terminal, say
 from besvm._support.rows import take
 from besvm._support.units import show_seconds
 from besvm.blocks.plan import Limit
@@ -116,7 +115,7 @@ class Stages:
         self._rows = rows
         left = (self._now() - self._start) * (self.total - self.done) / max(1, self.done)
         about = f"; about {show_seconds(left)} left" if self.done and left > WORTH_SAYING else ""
-        say(int(sys.stderr.isatty()), what + about)
+        say(int(on_terminal()), what + about)
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ class Check:
         """Yield the rows to train on and the rows to test on, the classes in proportion where they are large enough."""
         rows, (_, counts) = np.arange(len(y)), np.unique(y, return_counts=True)
         if self.folds is not None:
-            folds = min(self.folds, len(y))
+            folds = self._folds(len(y))
             proportional = counts.min() >= folds
             cut = (StratifiedKFold if proportional else KFold)(folds, shuffle=True, random_state=seed)
             yield from cut.split(rows, y)
@@ -152,10 +151,13 @@ class Check:
         checked = sum(len(train) for train, _ in self.splits(y, seed)) if self.wanted else 0
         return Stages(checked + len(y))
 
-    @property
-    def how(self) -> str:
-        """What is done, in words."""
-        return "held out" if self.folds is None else f"{self.folds}-fold cross-validation"
+    def how(self, n: int) -> str:
+        """Return what is done with n rows, in words."""
+        return "held out" if self.folds is None else f"{self._folds(n)}-fold cross-validation"
+
+    def _folds(self, n: int) -> int:
+        """Return how many folds n rows give."""
+        return min(self.folds or n, n)
 
     def accuracy(self, recipe: Recipe, data: Data, measures: list[Measure], stages: Stages) -> Accuracy | None:
         """Return the accuracy on rows that were not trained on; None if it is not wanted, or cannot be told."""
@@ -164,7 +166,7 @@ class Check:
         right = n = 0
         y = _classes(data)
         for fold, (train, test) in enumerate(self.splits(y, recipe.seed), start=1):
-            which = "" if self.folds is None else f", fold {fold} of {self.folds}"
+            which = "" if self.folds is None else f", fold {fold} of {self._folds(len(y))}"
             stages.begin(f"checking{which}: training on {len(train):,} rows, testing on {len(test):,}", len(train))
             if len(np.unique(y[train])) < 2:
                 say(1, "note: the accuracy is not measured, because there are too few samples to hold some out")
@@ -172,7 +174,7 @@ class Check:
             model = recipe.estimator(measures, len(train), f"check-{fold}").fit(take(data.X, train), y[train])
             right += int((model.predict(take(data.X, test)) == y[test]).sum())
             n += len(test)
-        return Accuracy.of(right, n, self.how)
+        return Accuracy.of(right, n, self.how(len(y)))
 
 
 def check_trainable(data: Data) -> None:

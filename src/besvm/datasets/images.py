@@ -3,8 +3,8 @@
 import os
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,15 @@ import numpy as np
 
 from besvm._support.extras import optional
 from besvm._support.parameters import check_choice, is_whole, shown
-from besvm._support.threads import thread_map
+from besvm._support.settings import SharedSetting
+from besvm._support.threads import n_waiting, n_workers, slices, thread_map
 
 # Nothing else is opened, whatever a file is called: some formats that Pillow knows start other programs.
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 MAX_PIXELS = 64_000_000  # that an image may have; a file of some kilobytes can claim any number
 TOO_LARGE = f"an image must have at most {MAX_PIXELS:,} pixels"
 LARGE = 1_000_000  # pixels above which images are decoded one at a time, and not one in every thread
+TOGETHER = 1 << 24  # bytes of images that are read before the first of them is given
 _one_at_a_time = threading.Lock()
 
 
@@ -114,9 +116,22 @@ def list_images(folder: Path) -> tuple[list[Path], list[str]]:
 
 def read_images(paths: list[Path], size: tuple[int, int] | None) -> Iterator[np.ndarray | str]:
     """Yield every image (h, w, 3), or what is wrong with it."""
+    together = 0 if size is None else TOGETHER // (3 * size[0] * size[1])
+    for some in slices(len(paths), max(together, n_waiting(n_workers()))):
+        with _no_bomb_warnings:
+            found = list(thread_map(lambda path: _read_image(path, size), paths[some]))
+        yield from found
+
+
+def _ignore_bomb_warnings() -> Callable[[], Any]:
+    """Leave what is too large to our own limit, which is lower; return what ends that."""
+    inside = ExitStack()
     bomb = optional("PIL.Image", "reading images").DecompressionBombWarning
-    with warnings.catch_warnings(action="ignore", category=bomb):  # our own limit is lower, and speaks
-        yield from thread_map(lambda path: _read_image(path, size), paths)
+    inside.enter_context(warnings.catch_warnings(action="ignore", category=bomb))
+    return inside.close
+
+
+_no_bomb_warnings = SharedSetting(_ignore_bomb_warnings)
 
 
 def _read_image(path: Path, size: tuple[int, int] | None) -> np.ndarray | str:

@@ -46,7 +46,8 @@ def to_probe(X: Any) -> np.ndarray:
 
 def _extremes(first: int, block: Any, beside: Any) -> tuple[float, int, float, int]:
     """Return the largest number of some rows and the number of its row, and the same of the smallest."""
-    high, low = np.max(block, axis=1, initial=-np.inf), np.min(block, axis=1, initial=np.inf)
+    plain = np.asarray(block)  # of a masked array without gaps, whose own max has no initial
+    high, low = np.max(plain, axis=1, initial=-np.inf), np.min(plain, axis=1, initial=np.inf)
     return float(high.max()), first + int(high.argmax()), float(low.min()), first + int(low.argmin())
 
 

@@ -51,6 +51,10 @@ class ArffTable(TableSource):
     def declared(self) -> dict[str, str]:
         return {attribute.name: attribute.kind for attribute in self.head.attributes if attribute.kind != "text"}
 
+    @property
+    def bytes_read(self) -> int:
+        return self.lines.done
+
     def header(self, asked: Asked) -> list[str]:
         return [attribute.name for attribute in self.head.attributes]
 

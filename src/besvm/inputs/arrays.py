@@ -5,8 +5,10 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from errno import EINVAL
+from io import BytesIO
+from itertools import repeat
 from math import prod
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -15,12 +17,13 @@ import numpy as np
 from numpy.lib import format as npy
 
 from besvm._support.parameters import shown
-from besvm.inputs.contract import Asked, Block, Counter, Layout, Source, as_label, counted
+from besvm.blocks.plan import check_fits
+from besvm.inputs.contract import BLOCK_BYTES, Asked, Block, Counter, Layout, Source, as_label, counted
 from besvm.inputs.images import resized, usual_size
 
 SAMPLES, CLASSES = ("X", "x", "data", "arr_0"), ("y", "Y", "labels", "label", "target", "arr_1")
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-LABEL_BYTES = 1 << 30  # that the classes may take
+LABEL_BYTES = 1 << 20  # that the name of a class may take
 
 
 class Header(NamedTuple):
@@ -34,6 +37,11 @@ class Header(NamedTuple):
     def nbytes(self) -> int:
         """The bytes of the whole array."""
         return prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def row_bytes(self) -> int:
+        """The bytes of a row."""
+        return prod(self.shape[1:]) * self.dtype.itemsize
 
 
 class ArrayFile(Source):
@@ -63,18 +71,18 @@ class ArrayFile(Source):
         said = f"{self.name}: {counted(self.meter.total, 'rows')} of {kind}, {self.what}"
         said += "" if size is None or size == header.shape[1:3] else f", made {size[0]} x {size[1]} pixels"
         label = None if classes is None else "y"
-        nbytes = header.nbytes * (8 // min(8, header.dtype.itemsize) if kind in ("vectors", "precomputed") else 1)
+        nbytes = _bytes_made(header, kind, size)
         return Layout(kind, label=label, size=size, rows=self.meter.total, nbytes=nbytes, said=said)
 
     def blocks(self, layout: Layout, rows: int) -> Generator[Block]:
         self.meter.done = 0
         samples, classes = self._members()
-        labels = None if classes is None else self._labels(classes)
-        with self._open(samples) as (file, header):
-            for X in self._rows(file, header, rows):
+        with self._open(samples) as (file, header), self._opened_classes(classes) as found:
+            rows = max(1, min(rows, BLOCK_BYTES // header.row_bytes))
+            labels = repeat(None) if found is None else self._labels(*found, rows)
+            for X, own in zip(self._rows(file, header, rows), labels, strict=False):  # there may be no end of None
                 place = slice(self.meter.done, self.meter.done + len(X))
                 self._refuse_gaps(X, place.start)
-                own = None if labels is None else labels[place]
                 names = [str(number + 1) for number in range(place.start, place.stop)]
                 yield Block(_as_kind(X, layout), own, names)
                 self.meter.done = place.stop
@@ -163,14 +171,28 @@ class ArrayFile(Source):
             )
 
     def _rows(self, file: IO[bytes], header: Header, rows: int) -> Iterator[np.ndarray]:
-        each = header.nbytes // header.shape[0]
         if header.fortran:
-            whole = np.frombuffer(_exactly(file, header.nbytes, self.name), header.dtype).reshape(header.shape[::-1]).T
-            yield from (whole[start : start + rows] for start in range(0, len(whole), rows))
+            yield from self._rows_by_columns(file, header, rows)
             return
         for start in range(0, header.shape[0], rows):
             n = min(rows, header.shape[0] - start)
-            yield np.frombuffer(_exactly(file, n * each, self.name), header.dtype).reshape(n, *header.shape[1:])
+            content = _exactly(file, n * header.row_bytes, self.name)
+            yield np.frombuffer(content, header.dtype).reshape(n, *header.shape[1:])
+
+    def _rows_by_columns(self, file: IO[bytes], header: Header, rows: int) -> Iterator[np.ndarray]:
+        """Yield the rows of an array in Fortran order; one that is packed is taken into memory, if it fits."""
+        if isinstance(file, zipfile.ZipExtFile):
+            what = f"reading {self.name}, whose array is in Fortran order,"
+            check_fits(what, header.nbytes, None, "numpy.ascontiguousarray before saving it")
+            file = BytesIO(_exactly(file, header.nbytes, self.name))
+        first, total, itemsize = file.tell(), header.shape[0], header.dtype.itemsize
+        for start in range(0, total, rows):
+            n = min(rows, total - start)
+            columns = []
+            for column in range(prod(header.shape[1:])):
+                file.seek(first + (column * total + start) * itemsize)
+                columns.append(_exactly(file, n * itemsize, self.name))
+            yield np.frombuffer(b"".join(columns), header.dtype).reshape(*header.shape[:0:-1], n).T
 
     def _refuse_gaps(self, X: np.ndarray, start: int) -> None:
         if X.dtype.kind == "f" and not (finite := np.isfinite(X)).all():
@@ -180,18 +202,39 @@ class ArrayFile(Source):
                 "in, or remove the row"
             )
 
-    def _labels(self, member: str) -> list[str]:
-        with self._open(member) as (file, header):
-            if len(header.shape) > 2 or prod(header.shape) != header.shape[0] or header.nbytes > LABEL_BYTES:
-                raise ValueError(f"{self.name} must have one class for every row in {member}, got shape {header.shape}")
-            if header.shape[0] != self.meter.total:
-                raise ValueError(
-                    f"{self.name} must have a class for each of its {self.meter.total} rows, got {header.shape[0]}"
-                )
-            if header.dtype.kind not in "biufU":
-                raise ValueError(f"{self.name} must have numbers or texts as classes, got {header.dtype}")
-            values = np.frombuffer(_exactly(file, header.nbytes, self.name), header.dtype)
-        return [as_label(value) for value in values.tolist()]
+    @contextmanager
+    def _opened_classes(self, member: str | None) -> Iterator[tuple[IO[bytes], Header] | None]:
+        """Open the array of the classes, which must have one for every row; None: there is none."""
+        with nullcontext() if member is None else self._open(member) as found:
+            if found is not None:
+                self._check_classes(member, found[1])
+            yield found
+
+    def _check_classes(self, member: str | None, header: Header) -> None:
+        if len(header.shape) > 2 or prod(header.shape) != header.shape[0]:
+            raise ValueError(f"{self.name} must have one class for every row in {member}, got shape {header.shape}")
+        if header.shape[0] != self.meter.total:
+            raise ValueError(
+                f"{self.name} must have a class for each of its {self.meter.total} rows, got {header.shape[0]}"
+            )
+        if header.dtype.kind not in "biufU":
+            raise ValueError(f"{self.name} must have numbers or texts as classes, got {header.dtype}")
+        if header.row_bytes > LABEL_BYTES:
+            raise ValueError(
+                f"{self.name} must have names of classes of at most {LABEL_BYTES:,} bytes, got {header.row_bytes:,}"
+            )
+
+    def _labels(self, file: IO[bytes], header: Header, rows: int) -> Iterator[list[str]]:
+        """Yield the classes of so many rows at a time."""
+        for values in self._rows(file, header, rows):
+            yield [as_label(value) for value in values.ravel().tolist()]
+
+
+def _bytes_made(header: Header, kind: str, size: tuple[int, int] | None) -> int:
+    """Return the bytes of the samples that are made of an array."""
+    if size is not None:
+        return header.shape[0] * size[0] * size[1] * 3 * header.dtype.itemsize
+    return prod(header.shape) * 8 if kind in ("vectors", "precomputed") else header.nbytes
 
 
 def _as_kind(X: np.ndarray, layout: Layout) -> Any:

@@ -16,7 +16,8 @@ MOSTLY = 0.9  # a column with so large a share of numbers is one of numbers, and
 LONG = 40  # characters on average: what is longer is no category
 COUNTED = 100_000  # different values that are told apart
 DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:?\d\d)?")
-SYMBOLS = frozenset("ABCDEFGHIKLMNPQRSTVWXYZ*-")  # of proteins, DNA and RNA
+SYMBOLS = frozenset("ABCDEFGHIKLMNPQRSTVWXYZ*-")  # of proteins and DNA
+RNA = frozenset("ACGUN*-")
 SHORTEST_SEQUENCE = 8  # on average
 
 Where = Callable[[int], str]  # what a message calls a line
@@ -35,7 +36,7 @@ class Profile:
         """Look at more values, and on which lines they are."""
         self.n += len(values)
         if len(self.distinct) < COUNTED:
-            self.distinct.update(values)
+            self.distinct.update(_told_apart(values))
         numbers = _quick_numbers(values)
         if numbers is not None:
             gone = int(np.isnan(numbers).sum())
@@ -81,7 +82,8 @@ class Profile:
     @property
     def of_sequences(self) -> bool:
         """Whether the texts are sequences of the letters of proteins, DNA or RNA."""
-        return self.symbols <= SYMBOLS and self.length >= SHORTEST_SEQUENCE * self.there > 0 == self.numbers
+        letters = self.symbols <= SYMBOLS or self.symbols <= RNA
+        return letters and self.length >= SHORTEST_SEQUENCE * self.there > 0 == self.numbers
 
     def refuse_mixed(self, name: str, where: Where) -> None:
         """Refuse a column of numbers in which some are none."""
@@ -92,6 +94,13 @@ class Profile:
                 f"got {shown(value)}; correct it, or pass the column as {name + ':category'!r} if it does not hold "
                 "numbers"
             )
+
+
+def _told_apart(values: Sequence[Any]) -> Sequence[Any]:
+    """Return what tells values from each other: of long texts, little is kept."""
+    if max((len(value) for value in values if isinstance(value, str)), default=0) <= LONG:
+        return values
+    return [hash(value) if isinstance(value, str) and len(value) > LONG else value for value in values]
 
 
 def number_of(value: Any) -> float | None:

@@ -16,6 +16,8 @@ from besvm._support.rows import n_rows, take
 KINDS = ("images", "series", "text", "sequences", "vectors", "records", "precomputed")
 PLURAL = {"number": "numbers", "date": "dates", "category": "categories", "text": "texts"}  # that columns may hold
 TYPES = tuple(PLURAL)
+LONGEST_FIELD = 1 << 24  # characters: an unclosed quote is not to swallow the rest of a large file
+BLOCK_BYTES = 1 << 27  # of a block, where the size of samples is known
 
 _WHOLE = re.compile(r"([-+]?\d+)\.0*")
 

@@ -5,23 +5,27 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
+from functools import partial
 from itertools import islice
 
+from besvm._support.settings import SharedSetting
 from besvm.inputs.columns import number_of
-from besvm.inputs.contract import Asked, Block, Layout, Source, counted
+from besvm.inputs.contract import LONGEST_FIELD, Asked, Block, Layout, Source, counted
 from besvm.inputs.lines import Lines
 from besvm.inputs.table import TableSource
 
+SHORT = 1 << 12  # characters of a row that nobody forbids
 LOOKED_AT = 50  # lines that tell whether the first one names the columns
 DELIMITERS = (",", "\t", ";")
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")  # as in "1,5", where no comma parts the values
-LONGEST_FIELD = 1 << 24  # characters: an unclosed quote is not to swallow the rest of a large file
 CAUSES = {  # of what the csv module complains about
     "end of data": "a quote that is not closed",
     "limit": f"a quote that is not closed, or a value of more than {LONGEST_FIELD:,} characters",
     "new-line": "a carriage return in the middle of it; lines must end in a line feed",
 }
+
+_long_fields = SharedSetting(lambda: partial(csv.field_size_limit, csv.field_size_limit(LONGEST_FIELD)))
 
 
 class Delimited(TableSource):
@@ -32,6 +36,10 @@ class Delimited(TableSource):
         self.lines, self.delimiter = lines, delimiter
         self._has_header = True
         self._width = 0
+
+    @property
+    def bytes_read(self) -> int:
+        return self.lines.done
 
     def first(self) -> None:
         self.lines.copy()
@@ -53,12 +61,23 @@ class Delimited(TableSource):
         return wanted  # without names, but as many as the model compares: in its order
 
     def records(self) -> Iterator[tuple[int, Sequence[str]]]:
-        lines = iter(self.lines)
-        reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
-        before = csv.field_size_limit(LONGEST_FIELD)
+        lines, widened, size = iter(self.lines), ExitStack(), 0
+
+        def measured() -> Iterator[str]:  # the limit is that of the process: it is wide only while a long row is read
+            nonlocal size
+            for line in lines:
+                if size <= SHORT < size + len(line):
+                    widened.enter_context(_long_fields)
+                size += len(line)
+                yield line
+
+        reader = csv.reader(measured(), delimiter=self.delimiter, strict=True)
         started, header = 0, self._has_header
         try:
             for fields in reader:
+                if size > SHORT:
+                    widened.close()
+                size = 0
                 line, started = started + 1, reader.line_num
                 if not fields:  # an empty line
                     continue
@@ -75,8 +94,8 @@ class Delimited(TableSource):
             said = next((words for part, words in CAUSES.items() if part in str(error)), str(error))
             raise ValueError(f"{self.where(started + 1)} cannot be read: {said}; correct or remove it") from None
         finally:
+            widened.close()
             lines.close()
-            csv.field_size_limit(before)
 
 
 class TextLines(Source):

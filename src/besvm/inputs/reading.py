@@ -6,21 +6,22 @@ import os
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from sys import getsizeof
 from typing import Any
 
 import numpy as np
 
 from besvm._support.parameters import check_count, is_whole, shown
 from besvm._support.progress import progress
-from besvm.blocks.plan import Limit, check_fits
-from besvm.inputs.contract import Asked, Block, Data, Layout, Source, as_columns, as_label, check_kind
+from besvm._support.sizes import bytes_of
+from besvm.blocks.plan import Limit, check_fits, limit_bytes
+from besvm.inputs.contract import BLOCK_BYTES, Asked, Block, Data, Layout, Source, as_columns, as_label, check_kind
 from besvm.inputs.lines import Lines
 from besvm.inputs.sources import open_source
 
 ROWS = 1000  # in a block
-BLOCK_BYTES = 1 << 27  # of a block, where the size of samples is known
 LARGEST_SIDE = 4096  # pixels that images are brought to
 TOGETHER = 4000  # in a block, where all are kept anyway
 
@@ -61,7 +62,8 @@ def read(
     skip_unreadable : bool, default=False
         Whether to leave out images that cannot be read, with a line about each, instead of refusing all.
     memory_limit : int or str, optional
-        Bytes, or text like "4 GB", that the samples may take; by default 70 % of what is free.
+        Bytes, or text like "4 GB", that the samples, their classes and their names may take; by default 70 % of what
+        is free.
 
     Returns
     -------
@@ -143,8 +145,9 @@ class Stream:
 
     def read(self, memory_limit: Limit = None) -> Data:
         """Return all samples at once, if they fit into memory; ``memory_limit`` as in :func:`read`."""
-        check_fits(f"reading {self.name}", self.layout.nbytes, memory_limit, "fewer samples")
-        return _joined(self)
+        limit = limit_bytes(memory_limit)
+        check_fits(f"reading {self.name}", self.layout.nbytes, limit, "fewer samples")
+        return _joined(self, limit)
 
 
 def stream(
@@ -270,14 +273,19 @@ def _with_classes(blocks: Generator[Block], path: Any) -> Iterator[Block]:
             raise ValueError(f"{name} must have one class for each of the {n:,} samples, got more")
 
 
-def _joined(blocks: Stream) -> Data:
-    """Read all blocks into one; arrays go into one that is made at once, where the number of rows is known."""
+def _joined(blocks: Stream, limit: int) -> Data:
+    """Read all blocks into one, up to a limit in bytes.
+
+    Arrays go into one that is made at once, where the number of rows is known.
+    """
     found: list[Data] = []
     whole: np.ndarray | None = None
-    rows, n = blocks.layout.rows, 0
+    rows, n, nbytes = blocks.layout.rows, 0, 0
     with progress(f"reading {blocks.name}", blocks.total) as bar:
         for block in blocks:
             start, n = n, n + len(block)
+            nbytes += _bytes_kept(block)
+            check_fits(f"reading the first {n:,} samples of {blocks.name}", nbytes, limit, "fewer samples")
             if rows is not None and isinstance(block.X, np.ndarray):
                 whole = np.empty((rows, *block.X.shape[1:]), block.X.dtype) if whole is None else whole
                 whole[start:n] = block.X
@@ -289,6 +297,13 @@ def _joined(blocks: Stream) -> Data:
     X = _together([block.X for block in found]) if whole is None else whole[:n]
     y = None if found[0].y is None else np.concatenate([block.y for block in found if block.y is not None])
     return replace(found[0], X=X, y=y, names=[name for block in found for name in block.names])
+
+
+def _bytes_kept(data: Data) -> int:
+    """Return the bytes that samples take, with the values of those that are records, their classes and names."""
+    values = chain.from_iterable(one.values() for one in data.X) if data.kind == "records" else ()
+    beside = sum(map(getsizeof, chain(values, data.names)))
+    return bytes_of(data.X) + beside + (0 if data.y is None else data.y.nbytes)
 
 
 def _together(parts: list[Any]) -> Any:

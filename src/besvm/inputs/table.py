@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from difflib import get_close_matches
-from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +21,7 @@ MEASURED = ("number", "date")
 OF_NUMBERS = ("vectors", "series", "precomputed")
 OF_TEXTS = ("text", "sequences")
 MANY = 6  # columns that are named one by one
+TOGETHER = 1 << 25  # bytes of rows that are looked at together, unless a single row has more
 
 T = TypeVar("T")
 
@@ -44,6 +44,11 @@ class TableSource(Source):
     @abstractmethod
     def records(self) -> Iterator[tuple[int, Sequence[Any]]]:
         """Yield the rows: the line of each, and a value for every column."""
+
+    @property
+    @abstractmethod
+    def bytes_read(self) -> int:
+        """How many bytes the rows have, as far as they were read."""
 
     def where(self, line: int) -> str:
         """Return what a message calls a line."""
@@ -75,7 +80,7 @@ class TableSource(Source):
             naming = next((n for n in names if n.lower() in NAMES and n not in wanted and n != label), None)
             return Layout(kind, asked.typed, label, naming, said=f"{self.name}: {kind}, {_columns_said(asked.typed)}")
         profiles = {name: Profile() for name in names}
-        for lines, block in _transposed(self.records(), PROFILED):
+        for lines, block in self._transposed(PROFILED):
             for profile, values in zip(profiles.values(), block, strict=True):
                 profile.add(values, lines)
             if self.watcher is not None:
@@ -92,7 +97,7 @@ class TableSource(Source):
         label = None if layout.label is None else names.index(layout.label)
         naming = None if layout.naming is None else names.index(layout.naming)
         number = 0
-        for lines, values in _transposed(self.records(), rows):
+        for lines, values in self._transposed(rows):
             own = {name: values[place] for name, place in places.items()}
             called = [str(n) for n in range(number + 1, number + 1 + len(lines))]
             if naming is not None:
@@ -100,6 +105,18 @@ class TableSource(Source):
             labels = None if label is None else [as_label(value) for value in values[label]]
             yield Block(self._samples(layout.kind, columns, own, lines), labels, called)
             number += len(lines)
+
+    def _transposed(self, rows: int) -> Iterator[tuple[list[int], list[Any]]]:
+        """Yield the rows by blocks, of long texts smaller ones: their lines, and the values of every column."""
+        block: list[tuple[int, Sequence[Any]]] = []
+        before = 0
+        for record in self.records():
+            block.append(record)
+            if len(block) == rows or self.bytes_read - before > TOGETHER:
+                yield _columns_of(block)
+                block, before = [], self.bytes_read
+        if block:
+            yield _columns_of(block)
 
     def _samples(self, kind: str, types: dict[str, str], values: dict[str, Any], lines: Sequence[int]) -> Any:
         if kind in OF_TEXTS:
@@ -243,8 +260,5 @@ def _plain(column: Any) -> list[Any]:
     return [None if value != value else value for value in column.tolist()]
 
 
-def _transposed(records: Iterable[tuple[int, Sequence[Any]]], rows: int) -> Iterator[tuple[list[int], list[Any]]]:
-    """Yield the rows by blocks: their lines, and the values of every column."""
-    source = iter(records)
-    while block := list(islice(source, rows)):
-        yield [line for line, _ in block], list(zip(*(values for _, values in block), strict=True))
+def _columns_of(block: list[tuple[int, Sequence[Any]]]) -> tuple[list[int], list[Any]]:
+    return [line for line, _ in block], list(zip(*(values for _, values in block), strict=True))

@@ -1,10 +1,10 @@
 """Distances of series without warping: by shape, at the best shift, and time point by time point."""
 
-from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from besvm._support.kept import Kept
 from besvm._support.parameters import check_choice, check_flag
 from besvm._support.threads import slices, thread_map
 from besvm.similarities.contract import register
@@ -14,6 +14,7 @@ from besvm.similarities.series.items import Series, as_series, by_length, check_
 from besvm.similarities.series.warping import CHANNELS, ROWS
 
 TOGETHER = 64  # exemplars that a sample is correlated with at a time
+SPECTRA = 1 << 26  # bytes of Fourier transforms of exemplars that are kept
 CONSTANT = 1e-6  # of the largest value: a series that varies less is constant
 
 
@@ -73,9 +74,13 @@ class SBD(DistanceSimilarity):
         groups = [(group[part], m) for m, group in by_length(exemplars) for part in slices(len(group), TOGETHER)]
         flat = self._flat(exemplars)
 
-        @cache
+        kept = Kept(SPECTRA)
+
         def spectra(number: int, size: int) -> np.ndarray:  # (exemplars, channels, frequencies)
-            return rfft(np.stack([exemplars[k] for k in groups[number][0]]), size).conj()
+            def make() -> tuple[np.ndarray]:
+                return (rfft(np.stack([exemplars[k] for k in groups[number][0]]), size).conj(),)
+
+            return kept.get((number, size), make)[0]
 
         def compare(A: Any) -> np.ndarray:
             samples = self._prepared(A)
@@ -84,9 +89,9 @@ class SBD(DistanceSimilarity):
             flat_samples = self._flat(samples)
 
             def work(rows: slice) -> None:
-                for k in range(rows.start, rows.stop):
-                    n = samples[k].shape[1]
-                    for number, (columns, m) in enumerate(groups):
+                for number, (columns, m) in enumerate(groups):  # what is made serves all rows, kept or not
+                    for k in range(rows.start, rows.stop):
+                        n = samples[k].shape[1]
                         size = next_fast_len(n + m - 1, real=True)
                         product = spectra(number, size) * rfft(samples[k], size)
                         if self.channels == "dependent":

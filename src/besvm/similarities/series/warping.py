@@ -2,11 +2,11 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from besvm._support.kept import Kept
 from besvm._support.parameters import check_choice, is_number, shown
 from besvm._support.threads import slices, thread_map
 from besvm.similarities.distance import Distances, DistanceSimilarity
@@ -16,6 +16,7 @@ from besvm.similarities.series.rules import MSM_SQUARED, Pack, Samples
 
 ROWS = 8  # samples that a thread takes at a time
 CHANNELS = ("dependent", "independent")
+_bands = Kept(1 << 24)  # for series of the same lengths, as most are
 
 
 class Packed(NamedTuple):
@@ -196,13 +197,17 @@ class Warping(DistanceSimilarity):
         return out
 
 
-@lru_cache(maxsize=4096)
 def band(n: int, m: int, window: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the first and the last column, counted from 1, that a path may visit in each row.
 
     A Sakoe-Chiba band around the diagonal from one corner to the other, as wide to either side as a share ``window``
     of the shorter series, measured along that: as in aeon. It joins the corners, however narrow it is.
     """
+    first, last = _bands.get((n, m, window), lambda: _band(n, m, window))
+    return first, last
+
+
+def _band(n: int, m: int, window: float | None) -> tuple[np.ndarray, np.ndarray]:
     if window is None or window == 1:
         return np.ones(n, dtype=np.int64), np.full(n, m, dtype=np.int64)
     reach = int(window * min(n, m))
