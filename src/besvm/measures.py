@@ -24,9 +24,10 @@ class Measure(TunableSimilarity, BaseEstimator):  # type: ignore[misc]
     similarity : str, Similarity or callable, default="rbf"
         A registered name, an instance, or a function of two items, ``f(exemplar, sample)``.
     features : transformer, optional
-        Turns raw samples into what the similarity compares. Measures with equal features share them. Where a
-        similarity makes variants of its items (:class:`besvm.similarities.Latent`), these are made of the raw samples,
-        and then described.
+        Turns raw samples into what the similarity compares. Measures with equal features share them. If its ``fit``,
+        or that of a step of a pipeline, takes ``sample_weight``, it gets what the rows weigh. Where a similarity makes
+        variants of its items (:class:`besvm.similarities.Latent`), these are made of the raw samples, and then
+        described.
     basis : optional
         A basis of its own for this measure; by default the classifier's basis is shared. Measures with an equal
         ``RandomBasis`` or ``IndexBasis``, which do not look at the samples, share its rows (but not the parts of rows).

@@ -12,6 +12,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import besvm
+from besvm._support import files
 from besvm.cli import app
 from besvm.commands.errors import exit_code, is_of_output, sentence
 from besvm.inputs import Data, read
@@ -144,6 +145,60 @@ def test_an_output_that_exists_is_replaced_only_by_force(here, tmp_path, monkeyp
     assert invoke(app, ["predict", "vectors.besvm", "good.csv", "-o", str(out), "--force"]).exit_code == 0
     assert out.read_text().startswith("sample,prediction\n1,")
     assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize("command", ["train", "predict", "prune", "report"])
+def test_a_file_that_is_made_in_the_meantime_stays(here, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(here)
+    out = tmp_path / "out.html"
+    arguments = {
+        "train": ["good.csv", "--no-check", "-m", "rbf"],
+        "predict": ["vectors.besvm", "good.csv"],
+        "prune": ["vectors.besvm", "good.csv", "-n", "5"],
+        "report": ["vectors.besvm", "good.csv"],
+    }[command]
+
+    def meanwhile(unfinished):
+        out.write_text("precious")
+        return locked(unfinished)
+
+    locked = files._locked
+    monkeypatch.setattr(files, "_locked", meanwhile)
+    done = invoke(app, [command, *arguments, "-o", str(out)])
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[-1] == (
+        f"besvm: {str(out)!r} was made by someone else in the meantime, so nothing was written; choose another name, "
+        "or add --force to overwrite it"
+    )
+    assert out.read_text() == "precious"
+    assert list(tmp_path.iterdir()) == [out]
+    assert invoke(app, [command, *arguments, "-o", str(out), "--force"]).exit_code == 0
+    assert out.read_bytes() != b"precious"
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="has no such names")
+@pytest.mark.parametrize("bad", first_fast(["class", "file"]))
+def test_names_that_are_not_in_utf_8(here, tmp_path, monkeypatch, bad):
+    """What cannot be written is replaced, in files as on the screen."""
+    for path in (here / "pets").rglob("*.png"):
+        folder = path.parent.name.replace("b", "b\udce9" if bad == "class" else "b")
+        copy = tmp_path / "pets" / folder / path.name.replace(".", "\udce9." if bad == "file" else ".")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t\udce9.csv").write_text(TABLE)
+    for arguments in (
+        ["train", "pets", "--no-check", "-m", "H8R", "-o", "m.besvm"],
+        ["predict", "m.besvm", "pets", "-o", "p.csv"],
+        ["predict", "m.besvm", "pets", "--json", "-o", "p.json"],
+        ["report", "m.besvm", "pets", "-o", "r.html"],
+        ["report", str(here / "vectors.besvm"), "t\udce9.csv", "-o", "t.html"],
+        ["explain", "m.besvm", "pets", "-o", "x.html"],
+        ["explain", "m.besvm", "pets", "-o", "x.png"],
+    ):
+        done = invoke(app, arguments)
+        assert done.exit_code == 0, done.stderr
+    assert f"{'b?/1.png' if bad == 'class' else 'b/1?.png'}," in (tmp_path / "p.csv").read_text(encoding="utf-8")
 
 
 def test_unreadable_images_can_be_left_out(here, tmp_path):

@@ -3,8 +3,10 @@
 import csv
 import json
 import re
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 from sklearn.datasets import load_iris
@@ -271,3 +273,38 @@ def test_a_training_goes_on_from_its_checkpoint(folder, tmp_path):
     assert {path.name for path in (tmp_path / "work").iterdir()} == {"check-1", "all"}
     other = run(*train, tmp_path / "other.besvm", "--checkpoint", tmp_path / "work", "--C", 1, code=2)
     assert "these differ: C ('auto' there, 1.0 here)" in " ".join(other.output.split())
+
+
+def test_classes_that_are_floats_in_python_and_whole_numbers_in_files(tmp_path, monkeypatch, rng):
+    monkeypatch.chdir(tmp_path)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] > 0).astype(float)
+    model = besvm.BESVMClassifier("rbf", basis=20, C=1.0, random_state=0).fit(X, y)
+    besvm.save(model, "f.besvm", facts={"kind": "vectors"})
+    np.savez("f.npz", X=X, y=y)
+    found = json.loads(run("evaluate", "f.besvm", "f.npz", "--json").stdout)
+    assert found["accuracy"]["value"] == model.score(X, y)
+    assert found["unknown"] == {}
+    assert found["confusion"]["classes"] == ["0.0", "1.0"]
+    run("report", "f.besvm", "f.npz", "--out", "f.html")
+    run("prune", "f.besvm", "f.npz", "-n", "5", "--out", "small.besvm")
+    assert besvm.load("small.besvm").classes_.tolist() == [0.0, 1.0]
+
+
+def test_a_model_of_a_data_frame_or_of_one_channel_reads_files(tmp_path, monkeypatch, rng):
+    monkeypatch.chdir(tmp_path)
+    people = pd.DataFrame({"age": rng.integers(10, 90, 40), "city": rng.choice(["Rome", "Oslo"], 40)})
+    people.to_csv("people.csv", index=False)
+    series = rng.normal(size=(40, 1, 8)).round(3)
+    lines = [",".join(map(str, one[0])) + f":{k % 2}" for k, one in enumerate(series)]
+    Path("series.ts").write_text("\n".join(["@classLabel true 0 1", "@data", *lines]))
+    records = {"kind": "records", "columns": {"age": "number", "city": "text"}}
+    for measure, X, facts, file in (
+        ("gower", people, records, "people.csv"),
+        ("dtw", series, {"kind": "series"}, "series.ts"),
+    ):
+        y = np.array(["old", "young"])[(people.age < 40).astype(int)]
+        model = besvm.BESVMClassifier(measure, basis=10, C=1.0, random_state=0).fit(X, y)
+        besvm.save(model, "m.besvm", facts=facts)
+        run("predict", "m.besvm", file, "--out", "found.csv", "--force")
+        assert [row["prediction"] for row in rows(Path("found.csv").read_text())] == model.predict(X).tolist()

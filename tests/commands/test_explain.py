@@ -48,6 +48,24 @@ def test_reads_no_further_than_to_the_sample(folder):
     assert (name, X.shape, samples.done) == ("02.png", (1, 16, 16, 3), 8)
 
 
+@pytest.mark.parametrize(("row", "place"), [("1", 19), ("20", 7), ("30", 29), ("-1", 29)])
+def test_a_name_wins_wherever_it_is(tmp_path, row, place):
+    """Even if the row of that number was read long before."""
+    ids = np.random.default_rng(0).permutation(np.arange(100, 130))
+    ids[19], ids[7] = 1, 20
+    (tmp_path / "ids.csv").write_text("id,a,label\n" + "".join(f"{n},{k},{'xy'[k % 2]}\n" for k, n in enumerate(ids)))
+    name, X = find(stream(tmp_path / "ids.csv", rows=8), row)
+    assert (name, X.tolist()) == (str(ids[place]), [[place]])
+
+
+def test_where_names_are_the_numbers_no_more_is_read(tmp_path):
+    (tmp_path / "t.csv").write_text("a,label\n" + "".join(f"{k},{'xy'[k % 2]}\n" for k in range(20000)))
+    samples = stream(tmp_path / "t.csv", rows=8)
+    name, X = find(samples, "11")
+    assert (name, X.tolist()) == ("11", [[10]])
+    assert samples.done < samples.total / 2
+
+
 def test_says_what_pulled(samples):
     done = explain("--row", "3", "--top", "4")
     assert done.exit_code == 0, done.output

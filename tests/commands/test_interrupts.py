@@ -135,3 +135,42 @@ def test_in_the_middle_of_the_work(table):
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=30)[1] == f"besvm: {NOTHING_DONE}\n"
     assert process.returncode == 130
+
+
+SWALLOWED = """
+import os, signal, sys, time
+import besvm.commands.training as training
+from besvm.cli import run
+
+class Pressed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0)
+
+fit = training.BESVMClassifier.fit
+def swallowing(self, X, y):
+    if how == "finalizer":
+        Pressed()
+        time.sleep(60)
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+    except KeyboardInterrupt:
+        pass
+    return fit(self, X, y)
+
+how = sys.argv.pop(1)
+training.BESVMClassifier.fit = swallowing
+run()
+"""
+
+
+@pytest.mark.parametrize("how", first_fast(["finalizer", "except"], 2))
+def test_one_that_was_swallowed_is_heard_in_the_end(how, table):
+    """Whether Python says so, which would show a traceback, or nobody does and all is done before it comes again."""
+    process = start(SWALLOWED, how, "train", table, "-o", table.with_name("m.besvm"), "--no-check", "-m", "rbf")
+    shown, said = process.communicate(timeout=30)
+    assert (process.returncode, shown) == (130, "")
+    assert [line for line in said.splitlines() if "t.csv" not in line and "rbf" not in line] == [
+        f"besvm: {NOTHING_DONE}"
+    ]

@@ -100,6 +100,15 @@ def test_usual_measures():
         candidates(Data(np.eye(2), None, "precomputed", ["1", "2"], source="k.npy"), [])
 
 
+@pytest.mark.parametrize("column", ["last, first", "name [full]", "a|mirror", "(x)"])
+def test_texts_in_columns_of_any_name(column):
+    data = Data([{column: "Ann", "age": 1.0}] * 3, None, "records", list("123"), {column: "text", "age": "number"})
+    for measures in (chosen(data, [], "small"), candidates(data, [])):
+        assert (measures[-1].column, measures[-1].label) == (column, f"edit[{column}]")
+    if "|" not in column:
+        assert parsed(f"edit[{column}]", data).column == column
+
+
 @pytest.mark.parametrize(("right", "n"), [(0, 1), (1, 1), (8, 10), (90, 100), (0, 50), (9999, 10000)])
 def test_the_interval_is_wilsons(right, n):
     expected = binomtest(right, n).proportion_ci(method="wilson")

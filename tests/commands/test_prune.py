@@ -5,10 +5,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import besvm
 from besvm.cli import app
+from besvm.inputs import read
+from besvm.selection import GreedySelection
 
 
 def run(app, arguments):
@@ -133,3 +137,34 @@ def test_a_model_of_python_whose_classes_are_numbers(tmp_path, rng, monkeypatch)
     done = run(app, ["prune", "m.besvm", "data.npz", "-n", "8"])
     assert done.exit_code == 0, done.output
     assert besvm.load("m-8.besvm").classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("kind", ["search", "pipeline"])
+def test_what_a_model_is_inside_of(files, kind):
+    """Of a search its best model is pruned, and a pipeline keeps its other steps."""
+    data = read(files.folder / "data.csv")
+    model = besvm.BESVMClassifier("rbf", basis=20, C=1.0, random_state=0)
+    search = GreedySelection(["rbf", "linear"], n_measures=1, basis=20, random_state=0)
+    whole = search if kind == "search" else make_pipeline(StandardScaler(), make_pipeline(StandardScaler(), model))
+    facts = {"kind": "vectors", "columns": data.columns, "label": "label", "accuracy": {"of": "the large one"}}
+    besvm.save(whole.fit(data.X * 9, data.y), "m.besvm", facts=facts)
+    assert run(app, ["prune", "m.besvm", "data.csv", "--curve"]).exit_code == 0
+    done = run(app, ["prune", "m.besvm", "data.csv", "-n", "5"])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip() == "kept 5 of 20 exemplars; saved m-5.besvm"
+    small, facts = saved("m-5.besvm")
+    assert (facts["pruned from"], "accuracy" in facts) == (20, False)
+    if kind == "pipeline":
+        inner = whole[-1]
+        expected = besvm.prune(inner[-1], 5, inner[:-1].transform(whole[:-1].transform(data.X)), data.y)
+        expected_values = expected.decision_function(inner[:-1].transform(whole[:-1].transform(data.X)))
+        np.testing.assert_array_equal(small.decision_function(data.X), expected_values)
+        assert [name for name, _ in small.steps] == ["standardscaler", "pipeline"]
+
+
+def test_a_pipeline_of_another_classifier(files):
+    data = read(files.folder / "data.csv")
+    besvm.save(make_pipeline(StandardScaler(), besvm.LinearSVMClassifier()).fit(data.X, data.y), "m.besvm")
+    done = run(app, ["prune", "m.besvm", "data.csv", "-n", "5"])
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[-1] == "besvm: prune needs a fitted BESVMClassifier, got a LinearSVMClassifier"

@@ -101,3 +101,9 @@ def test_rounding_grows_with_the_matrix_and_does_not_overflow(rng, scale):
     eps, eps64 = np.finfo(np.float32).eps, np.finfo(np.float64).eps
     expected = eps * (np.linalg.norm(K) + np.abs(np.diag(K)).sum()) + 20 * eps64 * np.linalg.norm(K)
     assert rounding(K, np.float32) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_root_of_nothing_is_nothing(spectrum: str) -> None:
+    root, rank = inverse_root(np.empty((0, 0)), spectrum)
+    assert (root.shape, rank) == ((0, 0), 0)

@@ -17,6 +17,7 @@ import besvm
 from besvm import BESVMClassifier, LinearSVMClassifier, Measure, Nystrom
 from besvm.basis import Exemplars
 from besvm.normalize import MeanNorm
+from besvm.normalize.spectrum import SPECTRA
 from besvm.pruning import PruningCurve, pruning_curve
 from besvm.pruning.projection import RIDGE
 from besvm.selection import GreedySelection
@@ -204,6 +205,17 @@ def test_texts_sparse_rows_and_precomputed_similarities_can_be_pruned(data):
     for basis in ("auto", 60):
         model = classifier("precomputed", basis=basis).fit(S, y)
         assert besvm.prune(model, 10, S, y, curve=False).score(S, y) > 0.7
+
+
+@pytest.mark.parametrize("spectrum", [*SPECTRA, "covariance"])
+def test_a_measure_may_be_left_without_exemplars(data, spectrum, tmp_path):
+    X, y = data
+    bases = [Measure("rbf", basis=np.arange(20)), Measure("linear", basis=np.arange(20, 27))]
+    pruned = besvm.prune(classifier(bases, normalize=Nystrom(spectrum)).fit(X, y), 1, X, y)
+    assert sorted(map(len, pruned.basis_rows_)) == [0, 1]
+    besvm.save(pruned, tmp_path / "model.besvm", facts={})
+    loaded = besvm.load(tmp_path / "model.besvm")
+    np.testing.assert_array_equal(loaded.decision_function(X), pruned.decision_function(X))
 
 
 def test_rows_of_weight_zero_are_no_rows(data):

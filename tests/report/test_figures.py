@@ -71,6 +71,11 @@ def test_labels_read_as_texts_are_understood():
     assert (names, truth.tolist()) == (["0", "1", "10"], [2, 0])
 
 
+def test_floats_are_understood_as_files_write_them():
+    names, truth = joint_classes(np.array([0.0, 0.5, 1.0]), np.array(["1", "0", "0.5", "2"]))
+    assert (names, truth.tolist()) == (["0.0", "0.5", "1.0", "2"], [2, 0, 1, 3])
+
+
 def test_labels_of_something_else_are_refused():
     with pytest.raises(ValueError, match=r"classes that the model knows, cat, dog, got 3, 4; is this the label column"):
         joint_classes(np.array(["cat", "dog"]), np.array([3, 4]))

@@ -289,3 +289,10 @@ def test_what_is_drawn_or_measured_in_fit_is_asked_for():
     for similarity in (SlicedWasserstein(scale=1), Sinkhorn(scale=1)):
         with pytest.raises(ValueError, match=r"call fit\(X\) first"):
             similarity([np.ones((2, 2))], [np.ones((2, 2))])
+
+
+def test_sinkhorn_takes_no_scale_from_samples_of_weight_zero(rng):
+    clouds = [rng.normal(size=(4, 2)) * (1 if k < 6 else 50) for k in range(10)]
+    weighted = Sinkhorn(1.0).fit(clouds, sample_weight=np.arange(10) < 6)
+    without = Sinkhorn(1.0).fit(clouds[:6])
+    assert (weighted.cost_scale_, weighted.scale_) == (without.cost_scale_, without.scale_)

@@ -196,12 +196,24 @@ def test_a_block_is_compared_like_the_whole(rng):
     np.testing.assert_allclose(whole.transform(X)[100:110], whole.transform(X.iloc[100:110]), atol=1e-6)
 
 
+@pytest.mark.parametrize("X", [[{}] * 3, [()] * 3, pd.DataFrame(index=range(3)), np.empty((3, 0))], ids=repr)
+def test_records_without_a_column_are_refused(X):
+    with pytest.raises(ValueError, match="records must have at least one column to be compared by, got none"):
+        Gower().fit(X)
+
+
 @pytest.mark.parametrize(
     ("similarity", "X", "sentence"),
     [
         (share(), {"a": [1, "x"]}, "column 'a' must hold values of one kind, got 1 in row 7 and 'x' in row 8"),
         (share(), {"a": [None, date(2020, 1, 1), 2.5]}, "column 'a' must hold values of one kind, got datetime.date"),
-        (share(), {"a": [1.0, np.inf]}, "column 'a' must hold finite numbers, or missing ones, got inf in row 8"),
+        (
+            share(),
+            {"a": [1.0, np.inf]},
+            r"column 'a' must hold finite numbers \(.*\), or missing ones, got inf in row 8",
+        ),
+        (share(), {"a": [1, 10**400]}, r"column 'a' must hold finite numbers \(.*\), .* got 10{56}\.\.\. in row 8"),
+        (share(), {"a": [1, -(10**400)]}, r"column 'a' must hold finite numbers \(.*\), .* got -10{55}\.\.\. in row 8"),
         (
             share(),
             {"a": [[1], [2]]},

@@ -26,6 +26,7 @@ FORMS = {
     "csr_array": lambda sets: csr_array(reference_sets.as_rows(sets, WIDTH).astype(np.float32)),
     "lists": lambda sets: reference_sets.as_rows(sets, WIDTH).astype(int).tolist(),
 }
+MIXED = pd.DataFrame({"a": [True, False], "b": [0, 1]})  # which NumPy takes for objects
 SEVERAL = [{1, 2, 69}, {2, 3}, set(), {1, 2, 69}, {0}, {3, 4, 5, 6}]
 
 several_sets = st.lists(st.sets(st.integers(0, WIDTH - 1), max_size=12), min_size=1, max_size=8)
@@ -138,6 +139,8 @@ def test_parts_may_be_compared_by_it(rng):
         ([[1, 0]], [{1}], "rows of numbers cannot be compared with sets"),
         (["ab", "b"], ["ab"], "a list of sets, or an array or sparse matrix .* item 0 is 'ab'"),
         ([["a", "b"]], [["a", "c"]], "got items such as 'a'"),
+        ([["a"], ["a", "b"]], [["a"], ["a", "b"]], r"rows of different lengths, such as \['a'\]; make a set of each"),
+        (MIXED, MIXED, "got items such as True in an array of dtype object; .* give all columns one type"),
     ],
 )
 def test_what_is_no_set_is_named(A, B, sentence):

@@ -1,5 +1,6 @@
 """Files are whole or not there, whoever writes at the same time and whenever a process is killed."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from besvm._support import files
-from besvm._support.files import as_folder, claim, sweep, whole_file, write_bytes, write_text
+from besvm._support.files import as_folder, claim, link, placing, sweep, whole_file, write_bytes, write_text
 from besvm.selection.store import make_folder
 
 
@@ -162,3 +163,30 @@ def test_what_is_no_folder_is_refused(tmp_path):
         with pytest.raises(ValueError, match="folder must be a folder"):
             as_folder("folder", wrong)
     assert as_folder("folder", "~/a") == Path.home() / "a"
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_new_file_replaces_no_other(tmp_path, monkeypatch, links):
+    """Even where the file system has no links."""
+    if not links:
+
+        def without(*_):
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+
+        monkeypatch.setattr(os, "link", without)
+    path, other = tmp_path / "mine.txt", tmp_path / "other.txt"
+    other.write_text("before")
+    with placing(path, link):
+        write_text(path, "one")
+        with pytest.raises(FileExistsError):
+            write_text(path, "two")
+        write_text(other, "after")
+    assert (path.read_text(), other.read_text()) == ("one", "after")
+    write_text(path, "three")
+    assert path.read_text() == "three"
+    assert sorted(tmp_path.iterdir()) == [path, other]
+
+
+def test_what_is_no_character_is_replaced(tmp_path):
+    write_text(tmp_path / "t.txt", "caf\udce9")
+    assert (tmp_path / "t.txt").read_bytes() == b"caf?"

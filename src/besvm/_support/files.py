@@ -1,12 +1,14 @@
 """Files that are written whole or not at all, and what killed processes have left of others."""
 
+import errno
 import hashlib
 import json
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import uuid4
@@ -17,6 +19,8 @@ with suppress(ImportError):
 
 SEAL = "checksum"
 PRIVATE = 0o600  # read and written by its owner alone
+Place = Callable[[Path, Path], None]  # gives the first of two files the name of the second
+_placing: ContextVar[tuple[Path | None, Place]] = ContextVar("besvm_placing", default=(None, os.replace))
 _UNFINISHED = re.compile(r".+\.besvm-[0-9a-f]{32}\.part")
 
 
@@ -27,6 +31,8 @@ def whole_file(path: Path) -> Iterator[Path]:
     No other process or thread has a file of that name, and it is locked: :func:`sweep` leaves it alone. A file that was
     there before hands on its permissions, and a link stays one.
     """
+    asked, place = _placing.get()
+    place = place if path == asked else os.replace
     path = Path(os.path.realpath(path)) if path.is_symlink() else path
     mode = _mode(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -38,9 +44,31 @@ def whole_file(path: Path) -> Iterator[Path]:
             _set_mode(unfinished, mode)
             if fcntl is None:  # Windows does not rename an open file
                 held.close()
-            os.replace(unfinished, path)
+            place(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def placing(path: Path, place: Place) -> Iterator[None]:
+    """Have ``place`` give the file at ``path`` its name when it is whole, inside the ``with``, and not os.replace."""
+    token = _placing.set((path, place))
+    try:
+        yield
+    finally:
+        _placing.reset(token)
+
+
+def link(unfinished: Path, path: Path) -> None:
+    """Give a finished file its name; raise FileExistsError if another has it."""
+    try:
+        os.link(unfinished, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+        os.replace(unfinished, path)
 
 
 def _mode(path: Path) -> int | None:
@@ -124,8 +152,8 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    write_bytes(path, text.encode())
+    """Write a file whole or not at all; a question mark stands for what is no character, as in names of some files."""
+    write_bytes(path, text.encode(errors="replace"))
 
 
 def write_sealed(path: Path, data: dict[str, Any]) -> None:

@@ -91,6 +91,14 @@ def is_number(item: Any) -> bool:
     return isinstance(item, (Real, np.bool_)) and item == item
 
 
+def as_float(item: Any) -> float:
+    """Return a real number as a float; infinity if it is a whole number that no float can hold."""
+    try:
+        return float(item)
+    except OverflowError:
+        return float("inf" if item > 0 else "-inf")
+
+
 def is_missing(item: Any) -> bool:
     """Say whether an item stands for a missing value: None, NaN, pd.NA, pd.NaT."""
     if item is None:

@@ -47,6 +47,7 @@ def command(interrupted: str = NOTHING_DONE) -> Callable[[Command], Command]:
                 interrupts.begin()
                 with warnings_as_lines():
                     function(**given)
+                interrupts.check()
             except typer.Exit:  # a RuntimeError, to Python
                 raise
             except (KeyboardInterrupt, Exception) as error:
@@ -92,7 +93,8 @@ def _hide_type_of_flag(annotation: Any) -> None:
 
 
 def show(as_json: bool, plain: Any, text: str) -> None:
-    """Print a result, for programs or for people."""
+    """Print a result, for programs or for people, unless it was interrupted."""
+    interrupts.check()
     typer.echo(json.dumps(plain, indent=2, ensure_ascii=False) if as_json else printable(text))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from besvm._support.threads import workers
-from besvm.commands.models import classes_of, load_model, samples_for
+from besvm.commands.models import as_known, classes_of, load_model, samples_for
 from besvm.commands.predict import judged
 from besvm.commands.scores import Accuracy, Confusion
 
@@ -29,7 +29,7 @@ def evaluate(
     confusion = Confusion()
     with workers(jobs):
         for block in judged(samples):
-            confusion.add(classes_of(block, without), loaded.predict(block.X))
+            confusion.add(as_known(classes_of(block, without), loaded.classes_), loaded.predict(block.X))
     if not confusion.rows:
         raise ValueError(f"{samples.name} must have at least one sample, but it is empty")
     known = {str(name) for name in loaded.classes_}

@@ -11,8 +11,8 @@ from besvm._support.files import write_bytes, write_text
 from besvm._support.parameters import shown as quoted
 from besvm._support.rows import take
 from besvm.commands.models import load_model, samples_for
-from besvm.commands.outputs import check_new
-from besvm.inputs import Stream
+from besvm.commands.outputs import check_new, made
+from besvm.inputs import Data, Stream
 
 PICTURES = {".png": "png", ".svg": "svg"}
 PAGES = (".html", ".htm")
@@ -39,30 +39,41 @@ def explain(
     said = f"sample {name}\n{found}"
     if path is not None:
         every = explain_row(reading, X, first_row=1) if top < found.n_exemplars else found
-        write(every, path, title=name, top=min(top, DRAWN))
+        with made(path, force):
+            write(every, path, title=name, top=min(top, DRAWN))
         said += f"\nwrote {path}"
     return {"sample": name, **found.to_dict(matches=True)}, said
 
 
 def find(samples: Stream, row: str) -> tuple[str, Any]:
-    """Return the name of a sample, and the sample alone, read no further than to there."""
+    """Return the name of a sample, and the sample alone: the first of that name, or else the one of that number.
+
+    Reads no further than to there, but to the end for a number where a column says what the samples are called.
+    """
     number = int(row) if NUMBER.fullmatch(row) else 0
-    seen, last = 0, None
+    seen, numbered = 0, None
     for block in samples:
-        places = [place for place, name in enumerate(block.names) if name == row]
-        if not places and 0 < number - seen <= len(block.names):
-            places = [number - seen - 1]
-        if places:
-            return block.names[places[0]], take(block.X, places[:1])
-        seen += len(block.names)
-        last = block if len(block.names) else last
-    if number == -1 and last is not None:
-        return last.names[-1], take(last.X, [len(last.names) - 1])
+        n = len(block.names)
+        if row in block.names:
+            return _sample(block, block.names.index(row))
+        if 0 < number - seen <= n:
+            numbered = _sample(block, number - seen - 1)
+        elif number == -1 and n:
+            numbered = _sample(block, n - 1)
+        if number > 0 and numbered is not None and samples.layout.naming is None:
+            return numbered
+        seen += n
+    if numbered is not None:
+        return numbered
     if not seen:
         raise ValueError(f"{samples.name} must have at least one sample, but it is empty")
     raise ValueError(
         f"--row must be the name of a sample in {samples.name} or a number from 1 to {seen:,}, got {quoted(row)}"
     )
+
+
+def _sample(block: Data, place: int) -> tuple[str, Any]:
+    return block.names[place], take(block.X, [place])
 
 
 def _checked(out: str, force: bool) -> Path:

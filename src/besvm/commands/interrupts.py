@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from types import FrameType
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 INTERRUPTED = 130  # the exit code
 NOTHING_DONE = "interrupted; nothing was written"
 AGAIN = 3.0  # seconds: longer than it takes to clean up
+SOON = 0.02  # seconds: when nothing is cleaned up, since Python has said that it was swallowed
 
 _ours = False
 _next: threading.Timer | None = None
@@ -30,6 +32,14 @@ def begin() -> None:
     impatient and presses the keys twice does not disturb the cleaning up.
     """
     _handle(_interrupt)
+    if _ours:
+        sys.unraisablehook = _swallowed
+
+
+def check() -> None:
+    """Raise it if it came and was not heard yet, before something is written that nobody wants any more."""
+    if came():
+        raise KeyboardInterrupt
 
 
 def came() -> bool:
@@ -68,12 +78,25 @@ def _end_quietly(number: int, frame: FrameType | None) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    global _next
     if _next is None:
-        _next = threading.Timer(AGAIN, _send_again)
-        _next.daemon = True
-        _next.start()
+        _send_in(AGAIN)
         raise KeyboardInterrupt
+
+
+def _swallowed(about: Any) -> None:
+    """Send it again if a callback has swallowed it; what else cannot be raised is shown as always."""
+    if _next is None or not issubclass(about.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(about)
+        return
+    _next.cancel()
+    _send_in(SOON)
+
+
+def _send_in(seconds: float) -> None:
+    global _next
+    _next = threading.Timer(seconds, _send_again)
+    _next.daemon = True
+    _next.start()
 
 
 def _send_again() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from besvm._support.progress import say
 from besvm.inputs import Data, Stream, as_trained, stream
+from besvm.inputs.contract import as_label
 
 
 def load_model(path: str, *, classifies: bool = True) -> Any:
@@ -43,7 +44,7 @@ def samples_for(
 
 def as_known(labels: np.ndarray, classes: Any) -> np.ndarray:
     """Return classes that were read from a file as the model has them: as numbers, if it was trained on numbers."""
-    known = {str(name): name for name in classes}
+    known = {as_label(name): name for name in classes} | {str(name): name for name in classes}
     return np.array([known.get(label, label) for label in labels.tolist()])
 
 

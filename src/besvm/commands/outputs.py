@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from besvm._support.files import whole_file
+from besvm._support.files import link, placing, whole_file
 from besvm.commands.errors import FULL, UNWRITTEN
+from besvm.commands.interrupts import check, heard
 
 
 def check_new(path: str, force: bool, *, device: bool = False) -> Path:
@@ -35,19 +36,43 @@ def check_new(path: str, force: bool, *, device: bool = False) -> Path:
 
 
 @contextmanager
-def output(target: Path | None) -> Iterator[TextIO]:
+def made(target: Path, force: bool) -> Iterator[None]:
+    """Have a file made in the ``with``, unless it was interrupted, or without ``force`` someone has made another."""
+
+    def place(unfinished: Path, path: Path) -> None:
+        check()
+        (os.replace if force else link)(unfinished, path)
+
+    try:
+        with placing(target, place):
+            yield
+    except FileExistsError:
+        raise ValueError(
+            f"{str(target)!r} was made by someone else in the meantime, so nothing was written; choose another name, "
+            "or add --force to overwrite it"
+        ) from None
+    heard()
+
+
+@contextmanager
+def output(target: Path | None, force: bool) -> Iterator[TextIO]:
     """Yield what to write lines to: standard output, a device or pipe, or a file that is there once it is whole."""
     if target is None:
         yield sys.stdout
         return
     try:
         if target.exists() and not target.is_file():
-            with open(target, "w", encoding="utf-8", newline="") as stream:
+            with _opened(target) as stream:
                 yield stream
             return
-        with whole_file(target) as unfinished, open(unfinished, "w", encoding="utf-8", newline="") as stream:
+        with made(target, force), whole_file(target) as unfinished, _opened(unfinished) as stream:
             yield stream
     except OSError as error:
         if error.errno not in FULL:
             raise
         raise OSError(error.errno, f"{target} {UNWRITTEN}: {error.strerror}") from error
+
+
+def _opened(path: Path) -> TextIO:
+    """Open a file for lines; what cannot be written, of names that are not in UTF-8, is replaced as on the screen."""
+    return open(path, "w", encoding="utf-8", errors="replace", newline="")

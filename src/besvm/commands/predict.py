@@ -38,7 +38,7 @@ def predict(
         )
     samples = samples_for(loaded, model, data, skip=skip_unreadable)
     n = 0
-    with output(target) as stream, workers(jobs):
+    with output(target, force) as stream, workers(jobs):
         write = (_lines if as_json else _rows)(stream, loaded.classes_, probabilities)
         for block in judged(samples):
             if probabilities:

@@ -1,10 +1,14 @@
 """`besvm prune`: a smaller model file, and what it costs."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
+from besvm._support.wrapped import unwrap
 from besvm.commands.models import as_known, classes_of, load_model, samples_for
-from besvm.commands.outputs import check_new
+from besvm.commands.outputs import check_new, made
 
 
 def prune(
@@ -41,14 +45,16 @@ def prune(
     rows = samples_for(large, model, data, label=label).read()
     y = classes_of(rows, f"{data} must have a class for every row to refit on; name their column with --label")
     y = as_known(y, getattr(large, "classes_", ()))
-    done: dict[str, Any] = {"model": model, "exemplars": getattr(large, "n_basis_", None), "data": data}
+    inner, X, around = _opened(large, rows.X)
+    done: dict[str, Any] = {"model": model, "exemplars": getattr(inner, "n_basis_", None), "data": data}
     if only_curve:
-        return done | {"curve": pruning_curve(large, rows.X, y, random=random).to_dict()}
-    small = besvm.prune(large, size, rows.X, y, max_loss=max_loss, curve=curve, random=random)
+        return done | {"curve": pruning_curve(inner, X, y, random=random).to_dict()}
+    small = besvm.prune(inner, size, X, y, max_loss=max_loss, curve=curve, random=random)
     path = check_new(_beside(model, small.n_basis_) if out is None else out, force)
-    facts = {"pruned from": large.n_basis_, "rows": len(rows)}
+    facts = {"pruned from": inner.n_basis_, "rows": len(rows)}
     known = {name: fact for name, fact in getattr(large, "facts_", {}).items() if name != "accuracy"}  # the large one's
-    besvm.save(small, path, facts={**known, **facts})
+    with made(path, force):
+        besvm.save(around(small), path, facts={**known, **facts})
     found = None if small.curve_ is None else small.curve_.to_dict()
     return done | {"kept": small.n_basis_, "saved": str(path), "curve": found}
 
@@ -61,6 +67,17 @@ def shown(done: dict[str, Any]) -> str:
     if "saved" in done:
         lines.append(f"kept {done['kept']:,} of {done['exemplars']:,} exemplars; saved {done['saved']}")
     return "\n".join(lines)
+
+
+def _opened(model: Any, X: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
+    """Return the classifier inside of a model, what it is given of X, and what puts another in its place."""
+    model = unwrap(model)
+    if not isinstance(model, Pipeline):
+        return model, X, lambda small: small
+    *first, (name, last) = model.steps
+    inner, X, around = _opened(last, model[:-1].transform(X) if first else X)
+    options = model.get_params(deep=False)
+    return inner, X, lambda small: Pipeline(**{**options, "steps": [*first, (name, around(small))]})
 
 
 def _size(text: str) -> int | float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from besvm._support.units import show_bytes
 from besvm.commands.models import classes_of, load_model, samples_for
-from besvm.commands.outputs import check_new
+from besvm.commands.outputs import check_new, made
 
 
 def report(
@@ -33,5 +33,6 @@ def report(
         "with --label",
     )
     fitted_with = None if training is None else samples_for(loaded, model, training, label=label).read().X
-    write_page(loaded, given, target, samples=samples, title=title, training=fitted_with)
+    with made(target, force):
+        write_page(loaded, given, target, samples=samples, title=title, training=fitted_with)
     return f"{target} ({show_bytes(target.stat().st_size)}); open it in a browser"

@@ -9,7 +9,7 @@ from typing import Any
 
 from besvm._support.progress import say
 from besvm.commands.measures import candidates, listed, shared_basis, with_basis
-from besvm.commands.outputs import check_new
+from besvm.commands.outputs import check_new, made
 from besvm.commands.scores import Accuracy
 from besvm.commands.training import Check, Reading, Recipe, facts_of
 
@@ -54,11 +54,9 @@ def select(
     accuracy = Accuracy.of(round(best * tested), tested, "held out, and used to choose")
     if target is not None:
         best_model = search.best_estimator_
-        save(
-            best_model,
-            target,
-            facts=facts_of(samples, accuracy, best_model, seed=recipe.seed, measures=search.names_),
-        )
+        facts = facts_of(samples, accuracy, best_model, seed=recipe.seed, measures=search.names_)
+        with made(target, force):
+            save(best_model, target, facts=facts)
     plain = {
         "measures": search.names_,
         "C": recipe.C,

@@ -10,7 +10,7 @@ from besvm._support.progress import say
 from besvm._support.units import show_bytes, show_seconds
 from besvm.commands.cluster import check_cluster_option, opened
 from besvm.commands.measures import listed, not_installed
-from besvm.commands.outputs import check_new
+from besvm.commands.outputs import check_new, made
 from besvm.commands.planning import make_plan
 from besvm.commands.training import Check, Reading, Recipe, facts_of
 
@@ -54,7 +54,8 @@ def train(
         seconds = perf_counter() - start
     model.set_params(client=None, checkpoint=None)  # places of this machine are no part of the model
     labels = [measure.label for measure in measures]
-    save(model, target, facts=facts_of(samples, accuracy, model, seed=recipe.seed, measures=labels))
+    with made(target, force):
+        save(model, target, facts=facts_of(samples, accuracy, model, seed=recipe.seed, measures=labels))
     return {
         "model": out,
         "kind": samples.kind,

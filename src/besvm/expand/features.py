@@ -15,6 +15,7 @@ from besvm._support.sizes import bytes_of, large_one, some_described
 from besvm._support.threads import slices
 from besvm._support.validation import described
 from besvm.blocks.plan import Limit
+from besvm.blocks.state import Values
 from besvm.blocks.stores import CACHE_BYTES
 from besvm.expand.room import describing_bytes, fit_features, rows_of_work
 from besvm.measures import Measure
@@ -26,8 +27,8 @@ UNEVEN = 100  # times the median standard deviation of the columns: what a colum
 class SharedFeatures:
     """The fitted transformers of several measures; equal ones are fitted once."""
 
-    def __init__(self, X: Any, y: Any, memory_limit: Limit = None) -> None:
-        self.X, self.y, self.memory_limit = X, y, memory_limit
+    def __init__(self, X: Any, y: Any, memory_limit: Limit = None, weights: Values | None = None) -> None:
+        self.X, self.y, self.memory_limit, self.weights = X, y, memory_limit, weights
         self.transformers: list[Any] = []
         self._known: dict[str, int] = {}
         self._warned = False
@@ -50,7 +51,8 @@ class SharedFeatures:
             recipe = f"{id(measure.features)} of {measure.column!r}"
         if recipe not in self._known:
             self._known[recipe] = len(self.transformers)
-            self.transformers.append(fit_features(clone(transformer), self.X, self.y, self.memory_limit))
+            fitted = fit_features(clone(transformer), self.X, self.y, self.memory_limit, self.weights)
+            self.transformers.append(fitted)
         return self._known[recipe]
 
     def refuse_records(self, similarity: Similarity) -> None:

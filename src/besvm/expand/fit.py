@@ -65,7 +65,7 @@ def fit_expander(
 
     Exemplars, or features, that would take more memory than the limit are refused before they are computed.
     """
-    shared = SharedFeatures(X, y, memory_limit)
+    shared = SharedFeatures(X, y, memory_limit, weights)
     limit = limit_bytes(memory_limit)
     room = limit / ROOM_SHARE
     fitted: list[FittedMeasure] = []

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse, vstack
+from sklearn import config_context
+from sklearn.utils.validation import has_fit_parameter
 
 from besvm._support.row_source import RowSource
 from besvm._support.rows import check_one_shape, evenly_spaced, n_rows, span, take
@@ -14,6 +16,7 @@ from besvm._support.sizes import bytes_of, large_one
 from besvm._support.threads import slices, workers
 from besvm._support.validation import described
 from besvm.blocks.plan import Limit, check_fits
+from besvm.blocks.state import Values
 from besvm.blocks.stores import WORK_BYTES, ComputedBlocks
 from besvm.features.columns import Column
 from besvm.features.descriptors import GridDescriptor
@@ -72,10 +75,10 @@ def in_parts(transformer: Any, X: Any) -> Any:
     return vstack(parts, format="csr") if issparse(parts[0]) else transformer.transform(X)
 
 
-def fit_features(transformer: Any, X: Any, y: Any, memory_limit: Limit) -> Any:
+def fit_features(transformer: Any, X: Any, y: Any, memory_limit: Limit, weights: Values | None = None) -> Any:
     """Fit a transformer: by blocks where its last step alone has much to learn, and can learn it so.
 
-    What would take more memory than the limit is refused.
+    Steps whose ``fit`` takes them get the weights of the rows. What would take more memory than the limit is refused.
     """
     *first, last = steps_of(transformer)
     if not all(_learns_nothing(step) or hasattr(step, "learns_from") for step in first):
@@ -89,16 +92,36 @@ def fit_features(transformer: Any, X: Any, y: Any, memory_limit: Limit) -> Any:
     alone = len(first) + 1 == len(steps_of(transformer))  # there is nothing else to learn
     by_blocks = alone and isinstance(last, MeanNormScaler) and (first or isinstance(X, RowSource))
     if by_blocks and need > WORK_BYTES:
-        last.fit_blocks(_blocks(first, X, np.asarray(one)), np.shape(one)[1:])
+        last.fit_blocks(_blocks(first, X, np.asarray(one)), np.shape(one)[1:], _uneven(weights, n_rows(X)))
         return transformer
     if memory_limit is not None and not (alone and isinstance(last, OURS)) and not _learns_nothing(last):
         check_fits(f"fitting the features {type(last).__name__} on {n_rows(X):,} rows", need, memory_limit)
     if isinstance(X, RowSource):
-        return _fit_on_source(transformer, X, y, need, memory_limit)
-    return transformer.fit(X, y[:] if isinstance(y, RowSource) else y)
+        return _fit_on_source(transformer, X, y, need, memory_limit, weights)
+    return _fit_weighted(transformer, X, y[:] if isinstance(y, RowSource) else y, weights)
 
 
-def _fit_on_source(transformer: Any, X: RowSource, y: Any, need: int, memory_limit: Limit) -> Any:
+def _fit_weighted(transformer: Any, X: Any, y: Any, weights: Values | None) -> Any:
+    """Fit a transformer, or each step of a pipeline, with the weights of the rows if its ``fit`` takes them."""
+    named = getattr(transformer, "steps", None)
+    steps = [(f"{name}__", step) for name, step in named] if named else [("", transformer)]
+    takers = [name for name, step in steps if hasattr(step, "fit") and has_fit_parameter(step, "sample_weight")]
+    own = _uneven(weights, n_rows(X)) if takers else None
+    if own is None:
+        return transformer.fit(X, y)
+    with config_context(enable_metadata_routing=False):  # which knows no weights by the names of steps
+        return transformer.fit(X, y, **{f"{name}sample_weight": own for name in takers})
+
+
+def _uneven(weights: Values | None, n: int) -> np.ndarray | None:
+    """Return the weights of n rows, spread over all; None if they do not differ."""
+    own = None if weights is None else np.asarray(evenly_spaced(weights, n))
+    return None if own is None or (own == own[0]).all() else own
+
+
+def _fit_on_source(
+    transformer: Any, X: RowSource, y: Any, need: int, memory_limit: Limit, weights: Values | None
+) -> Any:
     """Fit a transformer on as many rows of a source as it learns from; all of them must fit the limit."""
     steps, rows = steps_of(transformer), len(X)
     if all(_learns_nothing(step) or hasattr(step, "learns_from") for step in steps):
@@ -106,7 +129,7 @@ def _fit_on_source(transformer: Any, X: RowSource, y: Any, need: int, memory_lim
     else:
         what = f"fitting the features {type(steps[-1]).__name__} on all {len(X):,} rows of the source"
         check_fits(what, need + len(X) * X.row_bytes, memory_limit)
-    return transformer.fit(evenly_spaced(X, rows), None if y is None else evenly_spaced(y, rows))
+    return _fit_weighted(transformer, evenly_spaced(X, rows), None if y is None else evenly_spaced(y, rows), weights)
 
 
 def _learns_nothing(step: Any) -> bool:

@@ -53,8 +53,9 @@ class Sheet:
         return ax
 
     def say(self, left: float, top: float, text: str, **look: Any) -> None:
-        """Write below and to the right of a place."""
+        """Write below and to the right of a place; a question mark stands for what is no character."""
         x, y = left / self.width, 1 - top / self.height
+        text = text.encode(errors="replace").decode()
         self.figure.text(x, y, text, **{"ha": "left", "va": "top", "fontsize": 9, "parse_math": False, **look})
 
     def letters(self, left: float, top: float, text: str, width: float) -> None:

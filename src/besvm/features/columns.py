@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from besvm._support.parameters import shown
-from besvm._support.records import is_missing, is_number, place_of, row_name, values_of
+from besvm._support.records import as_float, is_missing, is_number, place_of, row_name, values_of
 from besvm._support.rows import n_rows
 
 NUMBERS = "biuf"  # kinds of dtypes
@@ -129,7 +129,7 @@ def _numbers_or_items(X: Any, values: Any) -> Any:
                 f"a column must hold values of one kind, got the number {shown(first)} in row "
                 f"{row_name(X, numbers.index(True))} and {shown(item)} in row {row_name(X, row)}"
             )
-    return np.array([[float(item) if number else np.nan] for item, number in zip(items, numbers, strict=True)])
+    return np.array([[as_float(item) if number else np.nan] for item, number in zip(items, numbers, strict=True)])
 
 
 def _objects(values: Any) -> np.ndarray:

@@ -170,7 +170,7 @@ def _roots_of_covariances(
 
 def _root_within(K: np.ndarray, spectrum: str, dtype: Any) -> tuple[np.ndarray, int]:
     """Return the inverse root of K made symmetric, and its rank; K is scaled to about 1, so that nothing overflows."""
-    exponent = int(np.frexp(np.abs(K).max())[1]) - 1
+    exponent = int(np.frexp(np.abs(K).max(initial=0))[1]) - 1
     root = 2.0 ** (exponent // 2)  # powers of two, which round nothing off
     scaled = K / root**2
     symmetric = (scaled + scaled.T) / 2

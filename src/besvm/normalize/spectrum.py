@@ -103,7 +103,10 @@ def inverse_root(K: np.ndarray, spectrum: str, noise: float = 0.0) -> tuple[np.n
 
     For equation 2 N is K^(-1/2), on the eigenvectors whose (fixed) eigenvalue exceeds ``noise``; others
     would only amplify rounding errors. "square" needs no eigenvectors: with K = QR, the inverse of KᵀK is R⁻¹R⁻ᵀ.
+    K is empty where a measure has no exemplars left.
     """
+    if not len(K):
+        return K, 0
     with nullcontext() if len(K) > SEVERAL_THREADS else one_blas_thread():
         return _inverse_root(K, spectrum, noise)
 

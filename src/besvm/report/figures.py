@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from besvm.inputs.contract import as_label
+
 BINS = 10  # of the reliability diagram
 
 
@@ -113,11 +115,11 @@ def calibration(confidence: np.ndarray, right: np.ndarray) -> Calibration:
 def joint_classes(known: np.ndarray, y: np.ndarray) -> tuple[list[str], np.ndarray]:
     """Return the names of all classes, those of the model first, and the number of every sample's class among them.
 
-    Labels that were read as texts are compared with the model's classes as texts.
+    Labels that were read from a file are compared with the model's classes as a file would have these.
     """
     places = _places(known.tolist(), y.tolist())
     if not (places >= 0).any():
-        places = _places([str(one) for one in known.tolist()], [str(one) for one in y.tolist()])
+        places = _places([as_label(one) for one in known.tolist()], [as_label(one) for one in y.tolist()])
     if not (places >= 0).any():
         raise ValueError(
             f"data must have classes that the model knows, {_some(known)}, got {_some(np.unique(y))}; "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from besvm._support.parameters import shown
-from besvm._support.records import is_missing, is_number, row_name
+from besvm._support.records import as_float, is_missing, is_number, row_name
 
 MEASURED = ("number", "date", "duration")  # families that have a range
 MISSING, UNSEEN = -1, -2  # codes: of a value that is not there, and of one that no exemplar has
@@ -37,7 +37,7 @@ def read(X: Any, column: Any, values: Any, categories: bool | None = None) -> Va
     if kind in "iuf" and not categories:
         frame = hasattr(values, "iloc")
         numbers = values.to_numpy(dtype=np.float64, na_value=np.nan) if frame else np.asarray(values, np.float64)
-        return Values(None if np.isnan(numbers).all() else "number", _finite(X, column, numbers))
+        return Values(None if np.isnan(numbers).all() else "number", _finite(X, column, numbers, numbers))
     items = values.tolist() if hasattr(values, "tolist") else list(values)
     missing = values.isna().tolist() if hasattr(values, "isna") else [is_missing(item) for item in items]
     items = [None if gone else item for item, gone in zip(items, missing, strict=True)]
@@ -50,8 +50,8 @@ def read(X: Any, column: Any, values: Any, categories: bool | None = None) -> Va
         kind, plain = ("M", _plain_date) if family == "date" else ("m", np.timedelta64)
         return _times(kind, np.array([None if item is None else plain(item) for item in items], dtype=f"{kind}8[us]"))
     if family in ("number", "truth value", None):
-        numbers = np.array([np.nan if item is None else float(item) for item in items], dtype=np.float64)
-        return Values(family, _finite(X, column, numbers))
+        numbers = np.array([np.nan if item is None else as_float(item) for item in items], dtype=np.float64)
+        return Values(family, _finite(X, column, numbers, items))
     return Values(family, items)  # of another family than it should be
 
 
@@ -73,12 +73,13 @@ def _plain_date(item: Any) -> Any:
     return np.datetime64(item, "us")
 
 
-def _finite(X: Any, column: Any, numbers: np.ndarray) -> np.ndarray:
+def _finite(X: Any, column: Any, numbers: np.ndarray, given: Any) -> np.ndarray:
+    """Return a column as numbers, refused where one of what was given is no finite one."""
     wrong = np.flatnonzero(np.isinf(numbers))
     if len(wrong):
         raise ValueError(
-            f"column {column!r} must hold finite numbers, or missing ones, got {numbers[wrong[0]]} in row "
-            f"{row_name(X, int(wrong[0]))}"
+            f"column {column!r} must hold finite numbers (of at most 1.8e308), or missing ones, got "
+            f"{shown(np.asarray(given[wrong[0]]).item())} in row {row_name(X, int(wrong[0]))}"
         )
     return numbers
 

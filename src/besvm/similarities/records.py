@@ -87,6 +87,8 @@ class Gower(DistanceSimilarity):
         if sample_weight is not None:
             X = take(X, np.flatnonzero(np.asarray(sample_weight) > 0))
         names = names_of(X)
+        if not names:
+            raise ValueError("records must have at least one column to be compared by, got none; add one")
         weights = self._weights(names)
         categories = self._categories(names)
         self.columns_ = [name for name, weight in zip(names, weights, strict=True) if weight > 0]

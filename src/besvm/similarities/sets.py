@@ -169,9 +169,7 @@ def as_matrix(X: Any, basis: Any = None) -> Any:
     if basis is not None and are_sets(X):
         raise TypeError("sets cannot be compared with rows of numbers; pass samples and exemplars in the same form")
     if not issparse(X):
-        X = np.asarray(X)
-        if X.dtype.kind not in "buif":
-            raise TypeError(f"sets must be {HOW_SETS_COME}, got items such as {shown(X.ravel()[0].item())}")
+        X = _as_array(X)
     else:
         X = X.tocsr()
         X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)  # the user's would remember what it is asked next
@@ -182,6 +180,23 @@ def as_matrix(X: Any, basis: Any = None) -> Any:
     if basis is not None and vectors.shape[1] != basis.shape[1]:
         raise ValueError(f"vectors must have {basis.shape[1]} numbers, as the exemplars do, got {vectors.shape[1]}")
     return vectors
+
+
+def _as_array(X: Any) -> np.ndarray:
+    """Return rows of numbers as an array; what holds anything else, or rows of different lengths, is refused."""
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        raise TypeError(
+            f"sets must be {HOW_SETS_COME}, got rows of different lengths, such as {shown(next(items(X)))}; make a set "
+            "of each"
+        ) from None
+    if array.dtype.kind not in "buif":
+        raise TypeError(
+            f"sets must be {HOW_SETS_COME}, got items such as {', '.join(map(shown, array.ravel()[:1].tolist()))} in "
+            f"an array of dtype {array.dtype}; make a set of each row, or give all columns one type of numbers"
+        )
+    return array
 
 
 def is_binary(X: Any) -> bool:

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from besvm._support.extras import optional
 from besvm._support.parameters import check_common, check_positive, shown
-from besvm._support.rows import evenly_spaced
+from besvm._support.rows import evenly_spaced, take
 from besvm._support.threads import slices, thread_map
 from besvm.similarities.clouds import Cloud, read_clouds
 from besvm.similarities.contract import register
@@ -47,7 +47,7 @@ class Sinkhorn(DistanceSimilarity):
     Attributes
     ----------
     cost_scale_ : float
-        The median cost between points of the training samples.
+        The median cost between points of the training samples that weigh more than 0.
 
     Examples
     --------
@@ -78,9 +78,11 @@ class Sinkhorn(DistanceSimilarity):
         self.scale = scale
 
     def fit(self, X: Any, sample_weight: Any = None) -> Self:
-        """Take the scale of the costs, and that of the distances, from the training samples."""
+        """Take the scale of the costs, and that of the distances, from the samples that weigh more than 0."""
         check_common(self)
         check_positive("regularization", self.regularization)
+        if sample_weight is not None:
+            X = take(X, np.flatnonzero(np.asarray(sample_weight) > 0))
         if self.cost is None:
             some = evenly_spaced(np.concatenate([cloud.points for cloud in self._clouds(X)]), POINTS)
             costs = _squared(some, some)
@@ -89,7 +91,7 @@ class Sinkhorn(DistanceSimilarity):
             self._clouds(X)
         costs = costs[costs > 0]
         self.cost_scale_ = float(np.median(costs)) if len(costs) else 1.0
-        return super().fit(X, sample_weight)
+        return super().fit(X)
 
     def distances_to(self, basis: Any) -> Distances:
         if not hasattr(self, "cost_scale_"):
