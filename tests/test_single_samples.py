@@ -1,5 +1,7 @@
 """What is taken for a sample, and what for several."""
 
+from collections import deque
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -54,6 +56,45 @@ def test_a_single_sample_is_refused(make, measure, many, one, sentence):
         if hasattr(model, method):
             with pytest.raises((TypeError, ValueError), match=sentence):
                 getattr(model, method)(one)
+
+
+@pytest.mark.parametrize("samples", [deque(["ab", "cd"] * 10), dict(enumerate(["ab", "cd"] * 10)).values()])
+def test_what_has_no_slices_is_refused(samples):
+    with pytest.raises(TypeError, match=r"X must have slices \(.*\), got (deque|dict_values); pass list\(X\)"):
+        BESVMClassifier(letters, basis=2).fit(samples, y[:20])
+
+
+PEOPLE = pd.DataFrame({"age": 20.0 + np.arange(24), "city": np.array(["Rome", "Oslo"])[y[:24]]})
+
+
+@pytest.mark.parametrize("measures", ["gower", [Measure("edit", column="city"), Measure("rbf", column=["age"])]])
+@pytest.mark.parametrize("make", [BESVMClassifier, KernelSVMClassifier])
+def test_records_come_in_any_form(make, measures):
+    """A model of a data frame took the dicts of a file for parts of a single record."""
+    forms = [PEOPLE, PEOPLE.to_dict("records"), PEOPLE.to_records(index=False)]
+    for fitted in forms:
+        options = {"basis": 6, "random_state": 0} if make is BESVMClassifier else {"spectrum": "clip"}
+        model = make(measures, C=1.0, **options).fit(fitted, y[:24])
+        found = [model.decision_function(form) for form in forms]
+        assert all(np.array_equal(found[0], other) for other in found)
+
+
+@pytest.mark.parametrize("many", [IMAGES[:, :1, :, 0], list(IMAGES[:, :1, :, 0]), IMAGES[:, :1, :, 0].tolist()])
+def test_series_of_one_channel_come_with_or_without_it(many):
+    model = BESVMClassifier("dtw", basis=6, C=1.0, random_state=0).fit(many, y[:24])
+    plain = IMAGES[:, 0, :, 0]
+    for form in (plain, list(plain), plain[:, None]):
+        assert np.array_equal(model.decision_function(form), model.decision_function(many))
+    assert np.array_equal(model.decision_function(plain[:1]), model.decision_function(np.asarray(many)[0]))
+    with pytest.raises(ValueError, match="as many axes as those of fit, 1, got 0"):
+        model.predict(plain[0])
+
+
+def test_a_single_series_of_several_channels_is_refused():
+    series = IMAGES[:, :3, :, 0]
+    model = BESVMClassifier("dtw", basis=6, C=1.0, random_state=0).fit(series, y[:24])
+    with pytest.raises(ValueError, match="as many axes as those of fit, 2, got 1"):
+        model.predict(series[0])
 
 
 def test_images_of_both_kinds_in_a_list_are_no_single_sample():

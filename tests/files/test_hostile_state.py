@@ -264,6 +264,95 @@ def test_processes_are_not_started_by_a_file(tmp_path):
     assert besvm.load(tmp_path / "altered")[0].n_jobs is None
 
 
+STEPS = make_pipeline(StandardScaler(), MinMaxScaler())
+
+
+@pytest.mark.parametrize("steps", [[], [[1]], [["a", 1], ["b", None]], {"$": "tuple", "items": []}, "ab"])
+def test_steps_that_are_none(tmp_path, saved, steps):
+    file = saved(Measure("rbf", features=STEPS), VECTORS)
+
+    def change(description):
+        expander = description["model"]["state"]["_map"]["state"]["expander"]["state"]
+        expander["transformers"][0]["state"]["steps"] = steps
+
+    refuse(tmp_path, hostile(file, change), "is not a valid model: (steps|the features) must be there")
+
+
+@pytest.mark.parametrize("features", [[1], 1, None, "passthrough", {"$": "type", "name": "float"}])
+def test_features_that_describe_nothing(tmp_path, saved, features):
+    """A list had no transform, as a traceback said at the first sample."""
+
+    def change(description):
+        description["model"]["state"]["_map"]["state"]["expander"]["state"]["transformers"] = [features]
+
+    refuse(tmp_path, hostile(saved("rbf", VECTORS), change), "the features must be there")
+
+
+def test_what_features_have_learned_is_no_number(tmp_path):
+    besvm.save(make_pipeline(StandardScaler(), BESVMClassifier("rbf", basis=6)).fit(VECTORS, Y), tmp_path / "good")
+
+    def change(description):
+        description["model"]["state"]["steps"][0]["items"][1]["state"]["mean_"] = {"a": 1}
+
+    refuse(tmp_path, hostile((tmp_path / "good").read_bytes(), change), "mean_ of the features")
+
+
+@pytest.mark.parametrize("name", ["basis_labels_", "basis_rows_"])
+@pytest.mark.parametrize("change", [lambda held: [], lambda held: held * 2, lambda held: [[1]], lambda held: {}])
+def test_more_or_less_than_the_exemplars(tmp_path, saved, name, change):
+    """They are looked up by the number of an exemplar, or of a measure."""
+    file = hostile(
+        saved("rbf", VECTORS), lambda d: d["model"]["state"].update({name: change(d["model"]["state"][name])})
+    )
+    refuse(tmp_path, file, name)
+
+
+@pytest.mark.parametrize("make", [BESVMClassifier, KernelSVMClassifier])
+@pytest.mark.parametrize("pairs", [None, [], [[0, 1]], [[0, 7]] * 3, "abc"])
+def test_pairs_of_other_classes(tmp_path, make, pairs):
+    options = {"basis": 6, "multi_class": "ovo"} if make is BESVMClassifier else {}
+    besvm.save(make("rbf", C=1.0, **options).fit(VECTORS, np.arange(20) % 3), tmp_path / "good")
+    file = hostile((tmp_path / "good").read_bytes(), lambda d: d["model"]["state"].update(pairs_=pairs))
+    refuse(tmp_path, file, "pairs_")
+
+
+@pytest.mark.parametrize(
+    "change", [lambda state: state.__delitem__("verbose"), lambda state: state.update(verbose="a")]
+)
+def test_parameters_that_are_missing_or_no_number(tmp_path, saved, change):
+    refuse(tmp_path, hostile(saved("rbf", VECTORS), lambda d: change(d["model"]["state"])), "verbose")
+
+
+def test_a_model_without_pairs(tmp_path):
+    model = BESVMClassifier("rbf", basis=6, C=1.0, multi_class="ovo").fit(VECTORS, np.arange(20) % 3)
+    besvm.save(model, tmp_path / "good")
+    file = hostile((tmp_path / "good").read_bytes(), lambda d: d["model"]["state"].pop("pairs_") and None)
+    refuse(tmp_path, file, "pairs_")
+
+
+@pytest.mark.parametrize(
+    "strides", [[], [8], [8, 8, 8], [8, 1 << 40], [-(1 << 40), 8], [8, 12], [8.0, 8.0], ["8", 8], [10**400, 8], 8, None]
+)
+def test_gaps_that_lead_outside(tmp_path, saved, strides):
+    file = saved("rbf", VECTORS)
+
+    def change(description):
+        description["arrays"][measure_of(description)["exemplars"]["n"]]["strides"] = strides
+
+    refuse(tmp_path, hostile(file, change), "an array with gaps that do not fit it")
+
+
+def test_arrays_whose_gaps_would_fill_the_memory_together(tmp_path, saved):
+    file = saved("rbf", VECTORS)
+
+    def change(description):
+        number = measure_of(description)["exemplars"]["n"]
+        description["arrays"][number]["strides"] = [8 * 12 * 6, 8 * 12]
+        description["arrays"] += [description["arrays"][number]] * 100
+
+    refuse(tmp_path, hostile(file, change), "an array with gaps that do not fit it")
+
+
 def test_weights_of_pairs_that_are_not_finite(tmp_path):
     besvm.save(KernelSVMClassifier("rbf").fit(VECTORS, Y), tmp_path / "good")
     file = (tmp_path / "good").read_bytes()

@@ -13,7 +13,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.datasets import load_digits
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, IncrementalPCA, TruncatedSVD
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -163,6 +164,46 @@ def test_float32_and_the_order_in_memory(path):
     loaded = assert_round_trip(model, X, path)
     assert loaded.coef_.flags.f_contiguous
     assert loaded.coef_.flags.writeable
+
+
+REDUCTIONS = {
+    "rows of a larger matrix": PCA(3, svd_solver="randomized", random_state=0),
+    "a column of a larger matrix": PCA(1, svd_solver="randomized", random_state=0),
+    "backwards": PCA(3, svd_solver="arpack", random_state=0),
+    "of one row": TruncatedSVD(10, random_state=0),
+    "batches": IncrementalPCA(10),
+}
+
+
+@pytest.mark.parametrize("which", REDUCTIONS)
+def test_arrays_with_gaps_keep_them(which, path):
+    """Without gaps BLAS rounds otherwise: up to every decision value was another in its last digits."""
+    X, y = DIGITS.data[:300], DIGITS.target[:300]
+    model = make_pipeline(clone(REDUCTIONS[which]), BESVMClassifier("rbf", basis=30, C=1.0, random_state=0)).fit(X, y)
+    loaded = assert_round_trip(model, X, path)
+    assert np.array_equal(decisions(model, X[:1]), decisions(loaded, X[:1]))
+
+
+def test_a_small_part_of_a_large_array_is_kept_without_the_rest(path):
+    model = LinearSVMClassifier().fit(DIGITS.data[:100], DIGITS.target[:100])
+    model.few_ = np.arange(1000.0 * 40).reshape(40, 1000).T[:40]
+    model.fewer_ = np.arange(1000.0 * 40).reshape(40, 1000)[:, :4]
+    besvm.save(model, path)
+    loaded = besvm.load(path)
+    assert all(np.array_equal(getattr(loaded, name), getattr(model, name)) for name in ("few_", "fewer_"))
+    assert loaded.few_.flags.f_contiguous
+    assert loaded.fewer_.flags.c_contiguous
+
+
+@pytest.mark.parametrize("features", [SimpleImputer(), make_pipeline(SimpleImputer(), StandardScaler())])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_with_gaps_that_features_fill_in(features, dtype, path):
+    """The file has the rows as they came, and was never loaded again, since not all of their numbers are finite."""
+    X = DIGITS.data[:100].astype(dtype)
+    X[::7, ::5] = np.nan
+    model = BESVMClassifier(Measure("rbf", features=features), basis=20, C=1.0, random_state=0)
+    loaded = assert_round_trip(model.fit(X, DIGITS.target[:100]), X, path)
+    assert np.isnan(loaded._map.expander.measures[0].originals).any()
 
 
 @register("test-shared-letters")

@@ -1,5 +1,6 @@
 """Rows of anything: arrays, sparse matrices, data frames, lists, sources, or any object with len and slicing."""
 
+from collections import deque
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
@@ -28,6 +29,8 @@ def n_rows(X: Any) -> int:
     if hasattr(X, "shape") or not hasattr(X, "__len__"):
         raise TypeError(f"X must have a length and slices (an array, a list, ...), got {type(X).__name__}")
     refuse_no_rows(X)
+    if not hasattr(X, "__getitem__") or isinstance(X, deque):
+        raise TypeError(f"X must have slices (an array, a list, ...), got {type(X).__name__}; pass list(X)")
     return len(X)
 
 
@@ -41,6 +44,16 @@ def axes_of(X: Any) -> list[float]:
     if isinstance(X, (list, tuple)) or (getattr(X, "dtype", None) == np.dtype(object) and X.ndim == 1):
         return sorted({_axes(item) for item in X})
     return [X.ndim - 1] if hasattr(X, "ndim") else []
+
+
+def are_records(X: Any) -> bool:
+    """Say whether the samples of X are records whose parts have names: dicts, or those of a structured array."""
+    return isinstance(next(iter(X[:1]), None), (Mapping, np.void))
+
+
+def have_one_channel(X: Any) -> bool:
+    """Say whether samples of two axes are series of one channel, as the first of them is."""
+    return np.shape(next(iter(X[:1])))[:-1] == (1,)
 
 
 def _axes(item: Any) -> float:

@@ -15,7 +15,7 @@ from besvm._support.any_source import as_source
 from besvm._support.dask_source import DaskSource
 from besvm._support.parameters import LARGEST_C, shown
 from besvm._support.row_source import RowSource, Vectors
-from besvm._support.rows import axes_of, n_rows, refuse_no_rows, whole_series
+from besvm._support.rows import are_records, axes_of, have_one_channel, n_rows, refuse_no_rows, whole_series
 
 FEW_CLASSES = 1 << 14  # their numbers take two bytes for every row
 
@@ -92,6 +92,7 @@ def check_vectors(
     A data frame with one column of texts is that column, unless (``vectors`` being None) features take it as it is.
     With "series" for ``vectors``, a data frame with a row for each time point of every series becomes a list of these.
     Samples with fewer axes than those of ``fit`` are refused: it would be a single one, and its rows taken for samples.
+    A record has one axis, whatever holds it, and the axis of a single channel of series does not count.
 
     Whoever reads X ``by_blocks`` gets a source, or an array on disk, as a source, which checks vectors as they are
     read; for all others it is read into memory.
@@ -101,7 +102,8 @@ def check_vectors(
         X = source
     elif source is not None and not isinstance(X, np.memmap):
         X = source[:]
-    if vectors == "series":
+    series = vectors == "series"
+    if series:
         X, vectors = whole_series(X), False
     if vectors and isinstance(X, RowSource):
         X = validated_source(estimator, X, allow_nd=True, dtype=_exact_dtypes(X), reset=reset)
@@ -113,9 +115,10 @@ def check_vectors(
     if vectors is False and hasattr(X, "iloc") and X.shape[1:] == (1,) and isinstance(X.iloc[0, 0], str):
         X = X.iloc[:, 0]
     axes = axes_of(X)
+    fitted = max(getattr(estimator, "_axes", []), default=0)
     if reset:
-        estimator._axes = axes[:1]
-    elif axes and axes[-1] < max(getattr(estimator, "_axes", []), default=0):
+        estimator._axes = [1] if series and axes[:1] == [2] and have_one_channel(X) else axes[:1]
+    elif axes and axes[-1] < fitted and not (fitted == 1 and are_records(X)):
         raise ValueError(
             f"samples must have as many axes as those of fit, {estimator._axes[0]:g}, got {axes[-1]:g}; "
             "pass a single sample x as [x] (and gray images to a model of color images as np.stack([X] * 3, -1))"

@@ -28,6 +28,7 @@ HEAD = struct.Struct("<8sIIQQ32s")  # magic, format, nothing, bytes of the descr
 LINE = 64  # the description and every array begin at a multiple of so many bytes
 PLAIN_DTYPE = re.compile(r"[<|][biufc]\d{1,2}|[<|][SU]\d{1,7}|<[mM]8(\[\d{0,4}[a-zA-Z]{1,2}\])?")
 MOST_AXES = 32
+MOST_GAPS = 16  # times its own size: the memory that an array with gaps may span, and all of a file together
 LAST_CHARACTER = 0x10FFFF
 
 
@@ -60,7 +61,8 @@ def write(path: Path, description: dict[str, Any], arrays: list[np.ndarray]) -> 
     """Write a file whole or not at all; ``description`` is plain data, and gets a list of the arrays."""
     entries, at = [], 0
     for array in arrays:
-        entries.append({"dtype": _little(array.dtype).str, "shape": array.shape, "order": _order(array), "at": at})
+        entry = {"dtype": _little(array.dtype).str, "shape": array.shape, "order": _order(array), "at": at}
+        entries.append(entry | ({"strides": array.strides} if _has_gaps(array) else {}))
         at += _padded(array.nbytes)
     text = json.dumps({**description, "arrays": entries}, allow_nan=False, separators=(",", ":")).encode()
     text = text.ljust(_padded(len(text)))
@@ -96,7 +98,8 @@ def read(path: Path) -> Contents:
     entries = description.pop("arrays", None)
     if not isinstance(entries, list):
         raise ModelFileError(f"{path} has no list of arrays; get a new copy of the file")
-    return Contents(description, [_array(path, entry, buffer[start:]) for entry in entries])
+    arrays = [_array(path, entry, buffer[start:]) for entry in entries]
+    return Contents(description, _as_they_lay(path, entries, arrays, MOST_GAPS * size))
 
 
 def read_description(path: Path) -> dict[str, Any]:
@@ -185,6 +188,37 @@ def _array(path: Path, entry: Any, data: np.ndarray) -> np.ndarray:
         ) from None
 
 
+def _as_they_lay(path: Path, entries: list[Any], arrays: list[np.ndarray], room: int) -> list[np.ndarray]:
+    """Return arrays with the gaps that they had in memory, which may take so much room: products may differ without."""
+    for place, (entry, array) in enumerate(zip(entries, arrays, strict=True)):
+        if "strides" not in entry or not array.size:
+            continue
+        try:
+            strides, span = entry["strides"], _span(array.shape, entry["strides"], array.itemsize)
+            room -= span
+            if room < 0 or any(step % array.itemsize for step in strides):
+                raise ValueError
+            start = sum((side - 1) * -step for side, step in zip(array.shape, strides, strict=True) if step < 0)
+            arrays[place] = np.ndarray(array.shape, array.dtype, np.zeros(span, np.uint8), start, strides)
+        except (OverflowError, TypeError, ValueError, MemoryError):
+            raise ModelFileError(f"{path} has an array with gaps that do not fit it; get a new copy") from None
+        arrays[place][...] = array
+    return arrays
+
+
+def _span(shape: Any, strides: Any, itemsize: int) -> int:
+    """Return the bytes from the first of an array's items to the last."""
+    return sum((side - 1) * abs(step) for side, step in zip(shape, strides, strict=True)) + itemsize
+
+
+def _has_gaps(array: np.ndarray) -> bool:
+    """Say whether to write the steps of an array in memory: it is in neither order, as a part of another may be."""
+    if array.flags.c_contiguous or array.flags.f_contiguous or not array.size:
+        return False
+    whole = not any(step % array.itemsize for step in array.strides)
+    return whole and _span(array.shape, array.strides, array.itemsize) <= MOST_GAPS * array.nbytes
+
+
 def check_items(data: np.ndarray, dtype: np.dtype[Any]) -> None:
     """Refuse bytes that are no truth values, or no characters: NumPy counts on either, and would write elsewhere."""
     if (dtype.kind == "b" and data.max() > 1) or (dtype.kind == "U" and data.view("<u4").max() > LAST_CHARACTER):
@@ -202,7 +236,9 @@ def _chunks(arrays: list[np.ndarray]) -> Iterator[Any]:
 
 def _order(array: np.ndarray) -> Literal["C", "F"]:
     """Return how an array lies in memory: products may round differently if it is another way round."""
-    return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+    steps = [abs(step) for step in array.strides]
+    rising = array.flags.f_contiguous or (array.ndim > 1 and steps == sorted(steps))
+    return "F" if rising and not array.flags.c_contiguous else "C"
 
 
 def _little(dtype: np.dtype[Any]) -> np.dtype[Any]:

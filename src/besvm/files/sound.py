@@ -14,27 +14,83 @@ from besvm.files.kinds import UnsoundError
 from besvm.linear import MarginClassifier
 from besvm.normalize import Affine, Identity, Normalizer, Rotation
 from besvm.similarities.contract import Similarity
+from besvm.solver.votes import class_pairs
 
+LEARNED = ("center_", "components_", "max_abs_", "mean_", "min_", "scale_", "statistics_", "var_")  # by features
 MOST_COLUMNS = 1 << 16  # that an exemplar gives: regions of samples, and more than any have
 
 
 def check_sound(model: Any) -> None:
     """Refuse a model whose parts do not fit together, or whose numbers are not finite."""
-    if hasattr(model, "steps"):
-        for step in model.steps:
-            _demand(isinstance(step, (tuple, list)) and len(step) == 2 and isinstance(step[0], str), "steps")
-            check_sound(step[1])
-    if isinstance(model, (BESVMClassifier, BasisExpansion)):
-        _check_map(getattr(model, "_map", None))
+    inside = vars(model) if isinstance(model, BaseEstimator) else {}
+    if hasattr(type(model), "named_steps"):
+        _check_steps(inside.get("steps"))
+        for _, step in model.steps:
+            check_sound(step)
+    ours = any(_of_package(base, "besvm") for base in type(model).mro())
+    if isinstance(model, (BESVMClassifier, BasisExpansion)) or (ours and "_map" in inside):
+        _demand(isinstance(getattr(model, "verbose", None), (int, float, np.number)), "verbose")
+        _check_map(inside.get("_map"))
+        _check_basis(inside)
     if isinstance(model, MarginClassifier):
         _check_margins(model)
-    inside = vars(model) if isinstance(model, BaseEstimator) else {}
+    if ours and ("pairs_" in inside or inside.get("_one_vs_one")):
+        _check_pairs(inside)
+    if ours and "_axes" in inside:
+        axes = inside["_axes"]
+        _demand(isinstance(axes, list) and all(type(one) in (int, float) for one in axes), "the axes of samples")
     votes = inside.get("_votes")
     if votes is not None:
         _demand(_numbers(votes.intercept, 1) and all(_numbers(coef, 2) for coef in votes.coefs), "the weights of pairs")
     for held in inside.values():
         if isinstance(held, BaseEstimator) and {"coef_", "_map", "_votes"} & set(vars(held)):  # it is trained
             check_sound(held)
+
+
+def _check_steps(steps: Any) -> None:
+    """Refuse steps of a pipeline without a name, or that cannot do anything for those behind them."""
+    _demand(isinstance(steps, list) and len(steps) > 0, "steps")
+    for step in steps:
+        _demand(isinstance(step, (tuple, list)) and len(step) == 2 and isinstance(step[0], str), "steps")
+    for _, step in steps[:-1]:
+        _check_features(step)
+
+
+def _check_features(features: Any) -> None:
+    """Refuse what cannot describe samples; a pipeline or a union of features must have sound ones."""
+    inside = vars(features) if isinstance(features, BaseEstimator) else {}
+    if hasattr(type(features), "named_steps"):
+        _check_steps(inside.get("steps"))
+        _check_features(features.steps[-1][1])
+    elif hasattr(type(features), "named_transformers"):
+        union: Any = inside.get("transformer_list")
+        _check_steps(union)
+        for _, part in union:
+            _check_features(part)
+    elif features is not None and features not in ("passthrough", "drop"):
+        _demand(not isinstance(features, type) and callable(getattr(features, "transform", None)), "the features")
+        for name in LEARNED if _of_package(type(features), "besvm", "sklearn") else ():
+            numbers = isinstance(inside.get(name, 0), (np.ndarray, np.generic, float, int, type(None)))
+            _demand(numbers, f"{name} of the features")
+
+
+def _check_basis(inside: dict[str, Any]) -> None:
+    """Refuse rows and classes of exemplars that are not as many as these are."""
+    measures = inside["_map"].expander.measures
+    for name in ("basis_rows_", "basis_labels_"):
+        held = inside.get(name)
+        _demand(held is None or (isinstance(held, list) and len(held) == len(measures)), name)
+        for own, measure in zip(held or [], measures, strict=False):
+            sound = isinstance(own, np.ndarray) and own.shape == (measure.n_exemplars,)
+            _demand(own is None or sound, name)
+
+
+def _check_pairs(inside: dict[str, Any]) -> None:
+    """Refuse pairs that are not those of the classes."""
+    classes: Any = inside.get("classes_")
+    pairs: Any = inside.get("pairs_")
+    _demand(isinstance(classes, np.ndarray) and isinstance(pairs, list), "pairs_")
+    _demand(2 * len(pairs) == len(classes) * (len(classes) - 1) and pairs == class_pairs(len(classes)), "pairs_")
 
 
 def _check_margins(model: Any) -> None:
@@ -56,6 +112,9 @@ def _check_map(feature_map: Any) -> None:
     expander, normalizer = feature_map.expander, feature_map.normalizer
     _demand(isinstance(expander.dtype, np.dtype) and expander.dtype in (np.float32, np.float64), "the type of numbers")
     _demand(isinstance(expander.transformers, list) and isinstance(expander.measures, list), "the measures")
+    for features in expander.transformers:
+        _demand(isinstance(features, BaseEstimator) or hasattr(features, "transform"), "the features")
+        _check_features(features)
     for measure in expander.measures:
         _demand(isinstance(measure, FittedMeasure), "the measures")
         number = measure.transformer
@@ -68,7 +127,7 @@ def _check_map(feature_map: Any) -> None:
             held = getattr(measure, name)
             _demand(held is None or (_whole(held) and held.shape == (n,)), f"the {name} of exemplars")
         _demand(measure.at is None or (isinstance(measure.at, np.ndarray) and len(measure.at) == n), "places of parts")
-        held = vars(measure).get("exemplars", measure.originals)
+        held = vars(measure).get("exemplars")  # originals may be anything that the features can take
         if isinstance(held, np.ndarray) and not measure.similarity.missing:
             _demand(held.dtype.kind not in "fc" or bool(np.isfinite(held).all()), "exemplars")
     _check_normalizer(normalizer, expander)
@@ -86,7 +145,7 @@ def _check_normalizer(normalizer: Any, expander: Expander) -> None:
         sound = all(_numbers(matrix, 2) for matrix in normalizer.matrices)
         _demand(sound and [matrix.shape for matrix in normalizer.matrices] == sizes, "the normalization")
     else:
-        _demand(isinstance(normalizer, Identity) or type(normalizer).__module__.split(".")[0] != "besvm", "it")
+        _demand(isinstance(normalizer, Identity) or not _of_package(type(normalizer), "besvm"), "it")
 
 
 def _numbers(held: Any, n_axes: int) -> bool:
@@ -97,6 +156,10 @@ def _numbers(held: Any, n_axes: int) -> bool:
         and held.dtype.kind == "f"
         and bool(np.isfinite(held).all())
     )
+
+
+def _of_package(cls: type, *names: str) -> bool:
+    return cls.__module__.partition(".")[0] in names
 
 
 def _whole(held: Any) -> bool:
