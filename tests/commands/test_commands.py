@@ -240,6 +240,15 @@ def test_select(folder, tmp_path):
     run("evaluate", model, folder / "vectors.csv")
 
 
+def test_an_array_of_another_width_is_refused_before_it_is_read(folder, tmp_path, monkeypatch):
+    model = tmp_path / "m.besvm"
+    run("train", folder / "vectors.npz", "-o", model, "--no-check", "--basis", "5")
+    np.savez_compressed(tmp_path / "wide.npz", X=np.zeros((1, 1_000_000)))
+    monkeypatch.setattr("besvm.inputs.reading.Stream.__iter__", None)
+    said = run("predict", model, tmp_path / "wide.npz", code=2).stderr
+    assert said == "besvm: wide.npz must have 4 columns, as the training data did, got 1,000,000\n"
+
+
 @pytest.mark.parametrize("name", ["text.csv", "records.csv", "sequences.csv"])
 def test_select_knows_what_to_choose_from(folder, name):
     assert "besvm train" in run("select", folder / name, "-n", "1").stdout

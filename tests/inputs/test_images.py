@@ -109,3 +109,26 @@ def test_cifar10(cifar):
 def test_sizes_that_are_none(folder, size):
     with pytest.raises(ValueError, match=r"size must be a number of pixels up to 4,096, or "):
         read(folder, size=size)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 100])
+def test_images_that_are_skipped_have_a_line_of_classes_too(folder, tmp_path, rows):
+    flat, labels = folder / "cats", tmp_path / "labels.txt"
+    (flat / "1.png").write_bytes(b"no image")
+    labels.write_text("a\nb\nc\n\n\n")
+    data = list(stream(flat, labels=labels, skip_unreadable=True, rows=rows))
+    assert [(name, own) for block in data for name, own in zip(block.names, block.y, strict=True)] == [
+        ("0.png", "a"),
+        ("2.png", "c"),
+    ]
+    labels.write_text("a\nb\n\nc\n")
+    with pytest.raises(ValueError, match=r"one class for each of the 3 samples \(1 of which skipped\), got more"):
+        read(flat, labels=labels, skip_unreadable=True)
+    labels.write_text("a\n\n")
+    with pytest.raises(ValueError, match=r"labels.txt must have a class for every sample, got only 1 classes"):
+        read(flat, labels=labels, skip_unreadable=True)
+
+
+def test_an_empty_line_among_the_classes_is_a_class_that_is_missing(folder, tmp_path):
+    (tmp_path / "labels.txt").write_text("a\n\nc\n\n")
+    assert read(folder / "cats", labels=tmp_path / "labels.txt").y.tolist() == ["a", "", "c"]

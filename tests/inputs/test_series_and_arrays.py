@@ -279,3 +279,11 @@ def test_a_class_with_an_endless_name(tmp_path):
     np.savez_compressed(tmp_path / "a.npz", X=np.eye(2), y=np.array(["a", "b"], dtype="U300000"))
     with pytest.raises(ValueError, match=r"names of classes of at most 1,048,576 bytes, got 1,200,000"):
         read(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(("X", "need"), [(np.zeros((1, 30_000)), "720 kB"), (np.zeros((2, 10_000), np.int8), "240 kB")])
+def test_a_row_of_an_array_must_fit(tmp_path, monkeypatch, X, need):
+    np.savez_compressed(tmp_path / "a.npz", X=X)
+    monkeypatch.setattr("besvm.blocks.plan.available_memory", lambda: 100_000)
+    with pytest.raises(MemoryError, match=rf"reading a row of a.npz, an array of shape .*, would need {need}"):
+        next(iter(stream(tmp_path / "a.npz")))

@@ -3,7 +3,9 @@
 import csv
 import io
 import math
+import subprocess
 import sys
+import textwrap
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from besvm.inputs import read, stream
+from besvm.inputs.columns import Distinct
 from peaks import needs_proc, peak_of
 
 PEOPLE = """id,age,city,name,joined,class
@@ -400,3 +403,117 @@ def test_two_tables_read_at_once_with_long_values(write):
     first.close()
     assert sum(map(len, second)) == 31
     assert csv.field_size_limit() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("0,1,label\n5,6,cat\n7,8,dog\n", None),  # as pandas calls columns that have no names
+        ("0,1,Target\n5,6,cat\n7,8,dog\n", None),
+        ("0,1,animal\n5,6,cat\n7,8,dog\n", "animal"),
+    ],
+)
+def test_a_header_of_numbers_but_for_the_classes(write, text, label):
+    data = read(write("t.csv", text), label=label)
+    assert (list(data.columns), data.y.tolist(), data.X.tolist()) == (["0", "1"], ["cat", "dog"], [[5, 6], [7, 8]])
+
+
+def test_a_class_that_is_called_like_a_column_of_classes_is_no_header(write):
+    data = read(write("t.csv", "1.5,2,y\n3,4,n\n5,6,y\n"))
+    assert (data.X.tolist(), data.y.tolist()) == ([[1.5, 2], [3, 4], [5, 6]], list("yny"))
+    assert len(read(write("t.csv", "1,2,3\n4,5,6\n"), label="3")) == 2
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_commas_that_may_part_thousands(write, mark):
+    path = write("t.csv", f"a{mark}y\n950{mark}x\n12,500{mark}y\n870{mark}x\n1,000{mark}y\n")
+    sentence = r"^line 3 of t.csv must have a number that can be read in one way only in column 'a', got '12,500'; "
+    with pytest.raises(ValueError, match=sentence + r"write 12500 or 12.5$"):
+        stream(path)
+    with pytest.raises(ValueError, match=sentence):
+        list(stream(path, columns={"a": "number"}, kind="vectors"))
+    assert len(read(path, columns=["a:category"])) == 4
+
+
+@pytest.mark.parametrize(
+    "values", [["950", "12,500", "9,5"], ["950", "12,500", "0,125"], ["99.5", "12,500"], ["2", "8,125", "125,250"]]
+)
+def test_commas_that_are_decimal_points_are_said(write, values):
+    data = read(write("t.csv", "a;b;y\n" + "".join(f"{value};1;x\n" for value in values)))
+    assert data.X[:, 0].tolist() == [float(value.replace(",", ".")) for value in values]
+    assert data.said.endswith("; classes in 'y'; commas read as decimal points in 'a'")
+
+
+@pytest.mark.parametrize("type_", [pa.timestamp("s"), pa.timestamp("ms", tz="UTC"), pa.date32()])
+def test_dates_in_parquet_that_no_calendar_of_python_has(tmp_path, type_):
+    days = pa.array([0, None, 10**7], pa.int32()).cast(pa.date32()).cast(type_)
+    pq.write_table(pa.table({"day": days, "y": list("aba")}), tmp_path / "far.parquet")
+    sentence = (
+        r"^row 3 of far.parquet must have a date from the year 1 to 9999 in column 'day', got \d+ of type .*; corr"
+    )
+    with pytest.raises(ValueError, match=sentence):
+        read(tmp_path / "far.parquet")
+
+
+@pytest.mark.parametrize("share", [False, True])
+def test_nanoseconds_in_parquet(tmp_path, share):
+    moments = pa.array([0, None, 86_400_000_000_001], pa.timestamp("ns", tz="UTC"))
+    moments = moments.dictionary_encode() if share else moments
+    times = pa.array([1, 3_600_000_000_001, None], pa.time64("ns"))
+    pq.write_table(pa.table({"day": moments, "time": times, "y": list("aba")}), tmp_path / "t.parquet")
+    data = read(tmp_path / "t.parquet", columns=["day:date", "time:category"])
+    assert [record["day"] for record in data.X] == [0, None, 1]
+    assert [record["time"] for record in data.X] == ["00:00:00", "01:00:00", None]
+
+
+WITHOUT_PANDAS = """
+    import sys
+
+    class NoPandas:
+        def find_spec(self, name, *_):
+            if name.split(".")[0] == "pandas":
+                raise ModuleNotFoundError(name)
+
+    sys.meta_path.insert(0, NoPandas())
+    from besvm.inputs import read
+    print([record["day"] for record in read(sys.argv[1], columns=["day:date", "time:category"]).X])
+"""
+
+
+@pytest.mark.slow
+def test_nanoseconds_in_parquet_without_pandas(tmp_path):
+    columns = {"day": pa.array([0, 86_400_000_000_001], pa.timestamp("ns")), "time": pa.array([1, 2], pa.time64("ns"))}
+    pq.write_table(pa.table({**columns, "y": list("ab")}), tmp_path / "t.parquet")
+    command = [sys.executable, "-c", textwrap.dedent(WITHOUT_PANDAS), str(tmp_path / "t.parquet")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[0.0, 1.0]\n"
+
+
+def test_different_values_are_told_apart_in_little_memory(monkeypatch):
+    distinct = Distinct()
+    for start in range(0, 6000, 1000):
+        distinct.add([str(value % 2500) for value in range(start, start + 1000)] + [-1, -2, "", "NA", None])
+    assert (distinct.n, distinct.n_there, distinct.many) == (2505, 2503, False)
+    assert sum(array.nbytes for array in (distinct._known, *distinct._new)) <= 8 * 2505
+    monkeypatch.setattr("besvm.inputs.columns.COUNTED", 3000)
+    for _ in range(2):
+        distinct.add([f"x{value}" for value in range(2000)])
+    assert distinct.many
+    assert len(distinct._known) == 0
+
+
+PEAK_OF_TABLE = """
+    from besvm.inputs import stream
+    before = peak()
+    assert len(stream(sys.argv[1]).layout.columns) == 50
+    print(peak() - before)
+"""
+
+
+@pytest.mark.slow
+@needs_proc
+def test_looking_at_a_table_of_numbers_takes_little_memory(tmp_path):
+    row = ",".join(["%.17f"] * 50)
+    values = np.random.default_rng(0).random((40_000, 50))
+    with open(tmp_path / "t.csv", "w") as file:
+        file.writelines(f"{row % tuple(own)},{k % 2}\n" for k, own in enumerate(values.tolist()))
+    assert peak_of(PEAK_OF_TABLE, str(tmp_path / "t.csv")) < 100_000_000

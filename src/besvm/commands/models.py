@@ -37,9 +37,27 @@ def samples_for(
         found = stream(data, **known, labels=labels, skip_unreadable=skip)
     if label is not None and found.layout.columns is not None and found.layout.label is None:
         raise ValueError(f"{found.name} has no label column {label!r}; name another column with --label")
+    _check_width(found, _width(model))
     if known["kind"] is None:
         say(1, f"{found.layout.said} (guessed, since the model file does not say what kind of data it was trained on)")
     return found
+
+
+def _width(model: Any) -> int | None:
+    """Return how many columns a model of vectors was trained on, as far as it or its first features know."""
+    feature_map = getattr(model, "_map", None)
+    known = [model, *([] if feature_map is None else feature_map.expander.transformers)]
+    return next((one.n_features_in_ for one in known if hasattr(one, "n_features_in_")), None)
+
+
+def _check_width(found: Stream, width: int | None) -> None:
+    """Refuse an array whose rows are of another length than those of fit, before any is read."""
+    layout = found.layout
+    if layout.kind != "vectors" or layout.columns is not None or not (layout.rows and width):
+        return
+    columns = layout.nbytes // (8 * layout.rows)
+    if columns != width:
+        raise ValueError(f"{found.name} must have {width:,} columns, as the training data did, got {columns:,}")
 
 
 def as_known(labels: np.ndarray, classes: Any) -> np.ndarray:

@@ -23,6 +23,7 @@ from besvm.inputs.images import resized, usual_size
 
 SAMPLES, CLASSES = ("X", "x", "data", "arr_0"), ("y", "Y", "labels", "label", "target", "arr_1")
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+COPIES = 3  # of a row in memory: as it was read, as what it is made, and as what is computed of it
 LABEL_BYTES = 1 << 20  # that the name of a class may take
 
 
@@ -78,7 +79,9 @@ class ArrayFile(Source):
         self.meter.done = 0
         samples, classes = self._members()
         with self._open(samples) as (file, header), self._opened_classes(classes) as found:
-            rows = max(1, min(rows, BLOCK_BYTES // header.row_bytes))
+            each = max(header.row_bytes, _bytes_made(header, layout.kind, layout.size) // header.shape[0])
+            check_fits(f"reading a row of {self.name}, {self.what},", COPIES * each, None, "smaller samples")
+            rows = max(1, min(rows, BLOCK_BYTES // each))
             labels = repeat(None) if found is None else self._labels(*found, rows)
             for X, own in zip(self._rows(file, header, rows), labels, strict=False):  # there may be no end of None
                 place = slice(self.meter.done, self.meter.done + len(X))

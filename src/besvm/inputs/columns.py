@@ -23,20 +23,50 @@ SHORTEST_SEQUENCE = 8  # on average
 Where = Callable[[int], str]  # what a message calls a line
 
 
+class Distinct:
+    """How many different values there are, up to a bound: eight bytes of each are kept."""
+
+    def __init__(self) -> None:
+        self.many = False  # whether there are more than are told apart
+        self._known = np.empty(0, dtype=np.int64)
+        self._new: list[np.ndarray] = []
+
+    def add(self, values: Sequence[Any]) -> None:
+        """Look at more values."""
+        if self.many:
+            return
+        self._new.append(np.unique(_hashes(values)))
+        if 2 * sum(map(len, self._new)) > len(self._known):
+            self.many = self.n >= COUNTED
+        if self.many:
+            self._known = np.empty(0, dtype=np.int64)
+
+    @property
+    def n(self) -> int:
+        """How many there are, where these are not too many."""
+        if self._new:
+            self._known, self._new = np.unique(np.concatenate([self._known, *self._new])), []
+        return len(self._known)
+
+    @property
+    def n_there(self) -> int:
+        """How many there are besides those that stand for missing ones."""
+        return self.n - int(np.isin(_hashes(list(MISSING)), self._known).sum())
+
+
 class Profile:
     """What is known of a column after some of its values."""
 
     def __init__(self) -> None:
         self.n = self.missing = self.numbers = self.dates = self.length = 0
-        self.distinct: set[Any] = set()
+        self.distinct = Distinct()
         self.odd: tuple[int, Any] | None = None  # the first line whose value is no number, and that value
         self.symbols: set[str] = set()
 
     def add(self, values: Sequence[Any], lines: Sequence[int]) -> None:
         """Look at more values, and on which lines they are."""
         self.n += len(values)
-        if len(self.distinct) < COUNTED:
-            self.distinct.update(_told_apart(values))
+        self.distinct.add(values)
         numbers = _quick_numbers(values)
         if numbers is not None:
             gone = int(np.isnan(numbers).sum())
@@ -71,13 +101,13 @@ class Profile:
             return "number"
         if self.dates == self.there:
             return "date"
-        many = len(self.distinct) >= COUNTED or len(self.distinct - MISSING) > self.there / 2
+        many = self.distinct.many or self.distinct.n_there > self.there / 2
         return "text" if many or self.length > LONG * self.there else "category"
 
     @property
     def names_rows(self) -> bool:
         """Whether no value occurs twice, so that it may be a name for its row."""
-        return self.missing == 0 and (len(self.distinct) == self.n or len(self.distinct) >= COUNTED)
+        return self.missing == 0 and (self.distinct.many or self.distinct.n == self.n)
 
     @property
     def of_sequences(self) -> bool:
@@ -96,11 +126,9 @@ class Profile:
             )
 
 
-def _told_apart(values: Sequence[Any]) -> Sequence[Any]:
-    """Return what tells values from each other: of long texts, little is kept."""
-    if max((len(value) for value in values if isinstance(value, str)), default=0) <= LONG:
-        return values
-    return [hash(value) if isinstance(value, str) and len(value) > LONG else value for value in values]
+def _hashes(values: Sequence[Any]) -> np.ndarray:
+    """Return what tells values from each other; not by their own hashes, which -1 and -2 have alike."""
+    return np.array([hash(value if isinstance(value, str) else repr(value)) for value in values], dtype=np.int64)
 
 
 def number_of(value: Any) -> float | None:

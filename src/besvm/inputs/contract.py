@@ -116,6 +116,7 @@ class Block:
     X: Any
     labels: list[str] | None
     names: list[str] = field(default_factory=list)
+    kept: list[bool] | None = None  # which of the source's samples these are, where some may have been left out
 
 
 class Meter(Protocol):

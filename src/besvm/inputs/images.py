@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import suppress
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -68,12 +69,16 @@ class ImageFiles(Source):
                 )
             for problem in problems:
                 say(1, f"skipped: {problem}")
-            kept = [place for place, image in enumerate(found) if not isinstance(image, str)]
-            labels = None if self.labels is None else [self.labels[start + place] for place in kept]
+            kept = [not isinstance(image, str) for image in found]
+            labels = None if self.labels is None else list(compress(self.labels[start : start + len(paths)], kept))
             self.meter.done = start + len(paths)
-            if kept:
-                names = [paths[place].relative_to(self.root).as_posix() for place in kept]
-                yield Block(np.stack([found[place] for place in kept]), labels, names)
+            names = [path.relative_to(self.root).as_posix() for path in compress(paths, kept)]
+            yield Block(_stacked(list(compress(found, kept)), layout.size), labels, names, kept)
+
+
+def _stacked(images: list[Any], size: tuple[int, int] | None) -> np.ndarray:
+    """Return images as one array, of no rows where there are none."""
+    return np.stack(images) if images else np.empty((0, *(size or ()), 3), dtype=np.uint8)
 
 
 def _not_images(n: int) -> str:

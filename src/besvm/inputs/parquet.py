@@ -62,7 +62,7 @@ class ParquetTable(TableSource):
         try:
             for batch in self._opened(shared).iter_batches(rows, columns=self._columns):
                 for part in self._parts(batch, line):
-                    for values in zip(*map(_plain, part.columns), strict=True):
+                    for values in zip(*self._values(part, line), strict=True):
                         line += 1
                         yield line, values
                     self.meter.done = line
@@ -88,6 +88,18 @@ class ParquetTable(TableSource):
         long = {chunk.path_in_schema for chunk in chunks if any(name.startswith(MADE_LONG) for name in chunk.encodings)}
         width = sum(_width(field.type) for field in self._schema if field.name in self._columns)
         return sorted(texts - long), max(1, min(FEW if long else BATCH, TEXT_BYTES // max(1, width)))
+
+    def _values(self, part: Any, line: int) -> Iterator[list[Any]]:
+        """Yield the columns of some rows as Python's own values; refuse dates that Python does not know."""
+        for name, column in zip(part.schema.names, map(_decoded, part.columns), strict=True):
+            try:
+                yield _plain(column)
+            except OverflowError:
+                row = next(row for row, value in enumerate(column) if _overflows(value))
+                raise ValueError(
+                    f"{self.where(line + row + 1)} must have a date from the year 1 to 9999 in column {name!r}, got "
+                    f"{column[row].value} of type {column.type}; correct it or remove the row"
+                ) from None
 
     def _parts(self, batch: Any, line: int) -> Iterator[Any]:
         """Yield the rows of a batch: of long texts, few at a time; refuse a text that is too long."""
@@ -139,10 +151,28 @@ def _lengths(column: Any) -> np.ndarray:
     return np.asarray(np.append(found, 0)[places])
 
 
+def _decoded(column: Any) -> Any:
+    """Return a column without a dictionary and in microseconds at most, as Python's own dates and times are."""
+    arrow, types = optional("pyarrow", WHAT), optional("pyarrow.types", WHAT)
+    column = column.dictionary_decode() if types.is_dictionary(column.type) else column
+    if getattr(column.type, "unit", None) != "ns":
+        return column
+    if types.is_timestamp(column.type):
+        return column.cast(arrow.timestamp("us", column.type.tz), safe=False)
+    return column.cast(arrow.duration("us") if types.is_duration(column.type) else arrow.time64("us"), safe=False)
+
+
+def _overflows(value: Any) -> bool:
+    try:
+        value.as_py()
+    except OverflowError:
+        return True
+    return False
+
+
 def _plain(column: Any) -> list[Any]:
     """Return a column as Python's own values; True and False are categories."""
-    types = optional("pyarrow.types", WHAT)
-    values = (column.dictionary_decode() if types.is_dictionary(column.type) else column).to_pylist()
+    values = column.to_pylist()
     if any(isinstance(value, (Decimal, bytes, bool)) for value in values):
         return [_plain_value(value) for value in values]
     return values

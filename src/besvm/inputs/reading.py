@@ -6,7 +6,7 @@ import os
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, compress, islice, repeat
 from pathlib import Path
 from sys import getsizeof
 from typing import Any
@@ -58,7 +58,8 @@ def read(
     size : int or (height, width), optional
         Of images, in pixels; by default their own where all are alike and small, and else 32 x 32.
     labels : path, optional
-        A file with a class on every line, for samples that come without.
+        A file with a class on every line, for samples that come without; images that are skipped have their line, too,
+        and an empty line is a class that is missing.
     skip_unreadable : bool, default=False
         Whether to leave out images that cannot be read, with a line about each, instead of refusing all.
     memory_limit : int or str, optional
@@ -131,6 +132,8 @@ class Stream:
     def __iter__(self) -> Iterator[Data]:
         layout = self.layout
         for block in _with_classes(self._source.blocks(layout, self._rows), self._labels):
+            if not block.names:  # all were left out
+                continue
             yield Data(
                 block.X,
                 None if block.labels is None else np.array(block.labels, dtype=str),
@@ -260,17 +263,31 @@ def _with_classes(blocks: Generator[Block], path: Any) -> Iterator[Block]:
         yield from blocks
         return
     name = (file := Lines(Path(path).expanduser())).name
-    n = 0
+    n = skipped = 0
     with closing(iter(file)) as lines, closing(blocks):
-        found = (as_label(line) for line in lines if line.strip())
+        found = map(as_label, _without_end(lines))
         for block in blocks:
-            labels = list(islice(found, len(block.names)))
-            n += len(labels)
-            if len(labels) < len(block.names):
+            kept = block.kept or [True] * len(block.names)
+            labels = list(islice(found, len(kept)))
+            n, skipped = n + len(labels), skipped + kept.count(False)
+            if len(labels) < len(kept):
                 raise ValueError(f"{name} must have a class for every sample, got only {n:,} classes")
-            yield replace(block, labels=labels)
+            yield replace(block, labels=list(compress(labels, kept)))
         if next(found, None) is not None:
-            raise ValueError(f"{name} must have one class for each of the {n:,} samples, got more")
+            also = f" ({skipped:,} of which skipped)" if skipped else ""
+            raise ValueError(f"{name} must have one class for each of the {n:,} samples{also}, got more")
+
+
+def _without_end(lines: Iterator[str]) -> Iterator[str]:
+    """Yield lines, but for empty ones at the end."""
+    empty = 0
+    for line in lines:
+        if line.strip():
+            yield from repeat("", empty)
+            yield line
+            empty = 0
+        else:
+            empty += 1
 
 
 def _joined(blocks: Stream, limit: int) -> Data:
