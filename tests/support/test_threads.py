@@ -1,5 +1,7 @@
 import os
 import signal
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
@@ -117,6 +119,8 @@ def several():
     """Give BLAS two threads, whatever the machine has."""
     with one_blas_thread():
         pass  # the libraries are known from here on
+    if os.environ.get("OPENBLAS_NUM_THREADS") == "1":  # as where tests share the cores: BLAS has no others to give
+        pytest.skip("test_with_threads_of_blas runs it in a process that has some")
     found = _libraries()
     for library, _ in found:
         library.set_num_threads(2)
@@ -143,6 +147,16 @@ def test_a_child_is_not_held_up_by_threads_that_it_does_not_have(other_thread):
 
     other_thread(begin_and_end)
     assert [in_child(work) for _ in range(6)] == [0] * 6
+
+
+def test_with_threads_of_blas():
+    """The two tests below, wherever the tests themselves are held to one thread."""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
+    environment.pop("PYTEST_XDIST_WORKER", None)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", __file__]
+    done = subprocess.run([*command, "-k", "had_taken"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "skipped" not in done.stdout
 
 
 def test_a_child_has_what_such_threads_had_taken(other_thread, several):
