@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 import textwrap
+from importlib import import_module
 
 import numpy as np
 import pyarrow as pa
@@ -349,6 +350,8 @@ def test_a_small_parquet_file_of_long_texts_takes_little_memory(tmp_path):
 @pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", None])
 @pytest.mark.parametrize("kind", ["string", "large_string", "binary", "string_view"])
 def test_every_way_that_parquet_stores_texts(tmp_path, encoding, kind):
+    if kind == "string_view" and int(pa.__version__.partition(".")[0]) < 18:
+        pytest.skip("this pyarrow cannot make texts of that type")
     path, words = tmp_path / "t.parquet", [None if k == 70 else f"{k % 80} words" for k in range(200)]
     how = {"use_dictionary": True} if encoding is None else {"use_dictionary": False, "column_encoding": encoding}
     pq.write_table(pa.table({"a.b": pa.array(words).cast(getattr(pa, kind)()), "y": list("ab") * 100}), path, **how)
@@ -368,7 +371,7 @@ def test_categories_in_a_parquet_file(tmp_path):
 
 
 def test_a_text_in_a_parquet_file_that_is_too_long(tmp_path, monkeypatch):
-    monkeypatch.setattr("besvm.inputs.parquet.LONGEST_FIELD", 9)
+    monkeypatch.setattr(import_module("besvm.inputs.parquet"), "LONGEST_FIELD", 9)
     pq.write_table(pa.table({"t": ["short", "short", "much longer"], "y": list("aba")}), tmp_path / "t.parquet")
     with pytest.raises(ValueError, match=r"row 3 of t.parquet must have texts of at most 9 bytes, got 11 in column"):
         read(tmp_path / "t.parquet")

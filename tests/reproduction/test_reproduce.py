@@ -178,7 +178,7 @@ def test_killed_or_interrupted_it_goes_on_where_it_was(tmp_path):
     errors = stop(process, signal.SIGINT, tmp_path, len(killed) + 5)
     interrupted = finished(tmp_path)
     assert process.returncode == 130
-    assert errors == "besvm: interrupted; the same command continues from here\n"  # and no warnings
+    assert errors == "besvm: interrupted; run the same command again to continue\n"  # and no warnings
     assert len(killed) < len(interrupted) < 90
     assert killed.items() <= interrupted.items()  # none was run again
     left = 90 - len(interrupted)
